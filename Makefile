@@ -1,0 +1,34 @@
+# Two commands matter: `make demo` and `make test`. Each sets up what it needs and says what it does.
+PYTHON ?= python3
+RUN = .venv/bin/python
+CHECKED = src tests scripts .agents
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-dev demo test lint format clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*  ## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
+
+setup:  ## the environment of users: .venv from uv.lock, with all extras
+	@PYTHON="$(PYTHON)" sh scripts/setup.sh users
+
+setup-dev:  ## the same with the development tools
+	@PYTHON="$(PYTHON)" sh scripts/setup.sh developers
+
+demo: setup  ## benchmark XGBoost on the mini arena, from its name to its place on the leaderboard
+	@sh scripts/demo.sh
+
+test: setup-dev lint  ## lint, then every test, on all cores
+	@$(RUN) -m pytest -n auto --dist worksteal
+
+lint: setup-dev  ## ruff and mypy
+	@$(RUN) -m ruff check $(CHECKED)
+	@$(RUN) -m ruff format --check $(CHECKED)
+	@$(RUN) -m mypy
+
+format: setup-dev  ## let ruff rewrite what it can
+	@$(RUN) -m ruff check --fix $(CHECKED)
+	@$(RUN) -m ruff format $(CHECKED)
+
+clean:  ## remove the environment and the caches
+	rm -rf .venv .uv .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,61 @@
+#!/bin/sh
+# Set up this checkout: a private uv in .uv, the locked environment in .venv, and on Debian the system packages that
+# the wheels load. `users` leaves the development tools out, `developers` adds them. A second run does nothing.
+set -eu
+cd "$(dirname "$0")/.."
+
+audience=${1:-users}
+uv_version=0.13.9
+python=${PYTHON:-python3}
+stamp=.venv/.benchwright-$audience
+
+say() { echo "setup: $*" >&2; }
+fail() { echo "setup: $*" >&2; exit 3; }
+
+digest() { cat uv.lock pyproject.toml scripts/setup.sh | cksum; }
+
+if [ -x .venv/bin/python ] && [ "$(cat "$stamp" 2>/dev/null)" = "$(digest)" ]; then
+    exit 0
+fi
+
+# The interpreter itself, not a shim: uv cannot use a shim that picks its version by folder.
+python=$("$python" -c 'import sys; print(getattr(sys, "_base_executable", "") or sys.executable)' 2>/dev/null) ||
+    fail "no Python found. Install Python 3.11, 3.12 or 3.13, or name one: make PYTHON=/path/to/python3.12 $audience"
+"$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' ||
+    fail "$("$python" -V) is not supported. Name a Python 3.11, 3.12 or 3.13: make PYTHON=/path/to/python3.12 ..."
+
+install_debian_packages() {
+    [ $# -gt 0 ] || return 0
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        say "installing Debian packages: $*"
+        { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"; } \
+            >/dev/null || fail "could not install them; try: apt-get install $*"
+    else
+        fail "missing system packages; as root: apt-get install $*"
+    fi
+}
+
+missing=
+"$python" -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3-venv"
+# LightGBM and XGBoost link the OpenMP runtime of the system.
+"$python" -c 'import ctypes; ctypes.CDLL("libgomp.so.1")' 2>/dev/null || missing="$missing libgomp1"
+# shellcheck disable=SC2086  # a list of words
+install_debian_packages $missing
+
+if [ "$(.uv/bin/uv --version 2>/dev/null | cut -d' ' -f2)" != "$uv_version" ]; then
+    say "installing a private uv $uv_version in .uv"
+    rm -rf .uv
+    "$python" -m venv .uv
+    .uv/bin/python -m pip install --quiet --disable-pip-version-check "uv==$uv_version"
+fi
+
+groups=
+[ "$audience" = developers ] && groups="--group dev"
+say "installing the locked environment in .venv (about 2 GB, from uv.lock)"
+# --inexact keeps the development tools when a user's set-up follows a developer's.
+# shellcheck disable=SC2086
+UV_PYTHON_DOWNLOADS=never .uv/bin/uv sync --quiet --frozen --inexact --all-extras $groups --python "$python"
+
+digest >"$stamp"
+if [ "$audience" = developers ]; then digest >.venv/.benchwright-users; fi
+say "ready: .venv/bin/python ($(.venv/bin/python -V))"

@@ -1,0 +1,1 @@
+"""An arena's splits as one value that can be narrowed."""

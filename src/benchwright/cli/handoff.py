@@ -1,0 +1,28 @@
+"""The command sheet that one person hands to another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchwright.contract import redact
+
+
+@dataclass(frozen=True)
+class Handoff:
+    """What to do, why, the exact commands, and what to check afterwards."""
+
+    title: str
+    why: str
+    commands: Sequence[str]
+    checks: Sequence[str]
+    facts: Sequence[str] = ()
+
+    def markdown(self) -> str:
+        """The sheet as Markdown, with secrets hidden."""
+        parts = [f"# {self.title}", "", self.why, ""]
+        if self.facts:
+            parts += [*(f"- {fact}" for fact in self.facts), ""]
+        parts += ["## Run, in this order", "", "```bash", *self.commands, "```", "", "## Check afterwards", ""]
+        parts += [f"- {check}" for check in self.checks]
+        return redact("\n".join(parts) + "\n")

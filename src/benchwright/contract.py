@@ -1,0 +1,144 @@
+"""The words every part shares: problems, outcomes, exit codes, the JSON envelope and redaction.
+
+``references/script-contract.md`` is the public form of this module. It imports the standard library alone, so that
+any script can say what is wrong before a single optional package is there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, Protocol
+
+from benchwright import __version__
+
+
+class Exit(IntEnum):
+    """Exit codes of every script."""
+
+    DONE = 0
+    """The work is done."""
+    NO = 1
+    """A check says no: a mismatch, a gate, a failed item."""
+    USAGE = 2
+    """The command line or a value in a file the user edits is wrong."""
+    ENVIRONMENT = 3
+    """Something this machine lacks: a package, a credential, a service. The problem names the command that fixes it."""
+    REMOTE = 4
+    """A remote or passing failure. Running the command again is right."""
+    REFUSED = 5
+    """Refused for safety: someone else's row, a contested state, an unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong, and what to do about it.
+
+    ``code`` is a stable kebab-case word to match on, ``where`` a path, row or option, ``found`` and ``expected`` short
+    clauses, ``fix`` the next step, a command wherever there is one.
+    """
+
+    code: str
+    where: str
+    found: str
+    expected: str = ""
+    fix: str = ""
+
+    def __str__(self) -> str:
+        """The problem as one line of prose, with the fix on a line of its own."""
+        expected = f", expected {self.expected}" if self.expected else ""
+        fix = f"\n    fix: {self.fix}" if self.fix else ""
+        return f"{self.where}: {self.found}{expected}{fix}"
+
+    def to_dict(self) -> dict[str, str]:
+        """The problem in the JSON envelope's form."""
+        return {
+            "code": self.code,
+            "where": self.where,
+            "found": self.found,
+            "expected": self.expected,
+            "fix": self.fix,
+        }
+
+
+class Failure(Exception):
+    """Work that cannot go on, with every problem known by then and the exit code to leave with."""
+
+    def __init__(
+        self, problems: Problem | Iterable[Problem], *, exit: Exit = Exit.NO, next: Sequence[str] = ()
+    ) -> None:
+        self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        self.exit = exit
+        self.next = tuple(next)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+def usage_error(where: str, found: str, expected: str = "", fix: str = "", *, code: str = "usage") -> Failure:
+    """A failure whose cause is what the user typed or wrote (exit 2)."""
+    return Failure(Problem(code, where, found, expected, fix), exit=Exit.USAGE)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a script has to say: a human summary, the same as data, problems, and the commands that come next.
+
+    ``details`` are lines a person wants after the summary (a table, a list); they are not part of the envelope, whose
+    ``data`` holds the same facts.
+    """
+
+    summary: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    details: Sequence[str] = ()
+    problems: Sequence[Problem] = ()
+    next: Sequence[str] = ()
+    exit: Exit = Exit.DONE
+
+    @classmethod
+    def of_failure(cls, failure: Failure) -> Outcome:
+        """The outcome that a failure amounts to."""
+        count = len(failure.problems)
+        summary = failure.problems[0].found if count == 1 else f"{count} problems"
+        return cls(summary=summary, problems=failure.problems, next=failure.next, exit=failure.exit)
+
+    def envelope(self, script: str) -> dict[str, Any]:
+        """The one JSON object that ``--json`` prints."""
+        return {
+            "script": script,
+            "version": __version__,
+            "ok": self.exit == Exit.DONE,
+            "exit": int(self.exit),
+            "summary": self.summary,
+            "data": dict(self.data),
+            "problems": [problem.to_dict() for problem in self.problems],
+            "next": list(self.next),
+        }
+
+
+class Progress(Protocol):
+    """What a package calls to say how far it is; ``benchwright.cli`` turns it into a bar or into plain lines."""
+
+    def __call__(self, done: int, total: int, *, failed: int = 0, note: str = "") -> None:
+        """``done`` and ``failed`` of ``total`` have ended; ``note`` names what is at work."""
+
+
+_SECRET_NAME = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|ACCESS_KEY|API_?KEY|SERVICE_ROLE|PRIVATE_KEY", re.I)
+_URL_CREDENTIALS = re.compile(r"(?<=://)[^/\s:@]+:[^/\s@]+(?=@)")
+_KNOWN_TOKENS = re.compile(r"\b(?:hf_|sk-|ghp_|eyJ)[A-Za-z0-9_\-.]{16,}")
+_SHORTEST_SECRET = 6
+HIDDEN = "[hidden]"
+
+
+def redact(text: str, env: Mapping[str, str] | None = None) -> str:
+    """Hide secrets in a text: values of secret-looking environment variables, credentials in URLs, known token shapes.
+
+    Values shorter than six characters are left alone, since hiding them would punch holes into ordinary words.
+    """
+    env = os.environ if env is None else env
+    secrets = [value for name, value in env.items() if _SECRET_NAME.search(name) and len(value) >= _SHORTEST_SECRET]
+    for value in sorted(secrets, key=len, reverse=True):
+        text = text.replace(value, HIDDEN)
+    text = _URL_CREDENTIALS.sub(HIDDEN, text)
+    return _KNOWN_TOKENS.sub(HIDDEN, text)

@@ -1,0 +1,19 @@
+"""Files that survive a kill: atomic writes, bounded reads, digests, locks, and the one owner of a run's paths."""
+
+from benchwright.files.atomic import atomic_writer, write_bytes, write_json, write_text
+from benchwright.files.lock import FileLock
+from benchwright.files.reading import digest, inside, read_bytes, read_json
+from benchwright.files.run_paths import RunPaths
+
+__all__ = [
+    "FileLock",
+    "RunPaths",
+    "atomic_writer",
+    "digest",
+    "inside",
+    "read_bytes",
+    "read_json",
+    "write_bytes",
+    "write_json",
+    "write_text",
+]

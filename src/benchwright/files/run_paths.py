@@ -1,0 +1,79 @@
+"""Every path of a benchmark run, in one place: nobody else joins their names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchwright.contract import usage_error
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+RESULT_NAME = "results.pkl"
+
+
+@dataclass(frozen=True)
+class RunPaths:
+    """The folders of one benchmark below a workspace, in the public launcher's layout.
+
+    Raises:
+        Failure: the benchmark's name is not a plain file name (exit 2).
+    """
+
+    workspace: Path
+    benchmark: str
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.benchmark):
+            raise usage_error(
+                "benchmark_name", repr(self.benchmark), "letters, digits, '.', '_' and '-', at most 128 characters"
+            )
+        object.__setattr__(self, "workspace", Path(self.workspace).expanduser().absolute())
+
+    @property
+    def output(self) -> Path:
+        """Where results go: the runner's output folder."""
+        return self.workspace / "output" / self.benchmark
+
+    @property
+    def data(self) -> Path:
+        """The results tree: ``<method>/<task>/<repeat>_<fold>/results.pkl``."""
+        return self.output / "data"
+
+    @property
+    def logs(self) -> Path:
+        """The logs of array tasks and local bundles, and the Ray logs of failed items."""
+        return self.workspace / "slurm_out" / self.benchmark
+
+    @property
+    def setup(self) -> Path:
+        """What set-up writes: job batches, job files, the memory of the cache check."""
+        return self.workspace / "setup_out" / self.benchmark
+
+    @property
+    def setup_lock(self) -> Path:
+        """Held while a set-up writes."""
+        return self.setup / ".setup.lock"
+
+    @property
+    def checked_results(self) -> Path:
+        """Which result files were decoded in full, by size, mtime and inode."""
+        return self.setup / "checked_results.json"
+
+    @property
+    def plans(self) -> Path:
+        """The record of each plan: its identity, job files and the state of the checkout at set-up."""
+        return self.setup / "plans"
+
+    def job_batch(self, group: str) -> Path:
+        """The job batch folder of a group of jobs."""
+        return self.setup / f"job_batch_{self.benchmark}_{group}"
+
+    def job_file(self, group: str, *, size: int | None = None, batch: int | None = None) -> Path:
+        """The job JSON of a group, of one bundle size, of one array when the group is split over several."""
+        suffix = (f"_size{size}" if size is not None else "") + (f"_batch{batch}" if batch is not None else "")
+        return self.setup / f"slurm_run_data_{self.benchmark}_{group}{suffix}.json"
+
+    def result(self, method: str, task_key: str, repeat: int, fold: int) -> Path:
+        """The file of one result."""
+        return self.data / method / task_key / f"{repeat}_{fold}" / RESULT_NAME

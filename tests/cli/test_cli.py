@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+from benchwright.cli import Handoff, ScriptParser, Shell, run_script
+from benchwright.cli.progress import PlainProgress, duration
+from benchwright.contract import Exit, Failure, Outcome, Problem
+
+
+def run(call, argv, capsys):
+    parser = ScriptParser(prog="check.py", description="Check.", handoff=True)
+    parser.add_argument("--number", type=int)
+    code = run_script(parser, call, argv)
+    return code, *capsys.readouterr()
+
+
+def test_the_summary_is_for_people(capsys):
+    outcome = Outcome(
+        "2 of 3 fit", details=["a line"], problems=[Problem("x", "here", "broken", fix="mend it")], next=["make test"]
+    )
+    code, out, err = run(lambda args, shell: outcome, [], capsys)
+    assert code == 0
+    assert out == "2 of 3 fit\na line\n  - here: broken\n    fix: mend it\nnext:\n    make test\n"
+    assert err == ""
+
+
+def test_json_is_one_object_whatever_a_library_prints(capsys):
+    def call(args, shell):
+        print("a library talks")
+        shell.talk("so do we")
+        return Outcome("fine", {"n": args.number})
+
+    code, out, err = run(call, ["--json", "--number", "3"], capsys)
+    assert code == 0
+    assert json.loads(out)["data"] == {"n": 3}
+    assert err == "a library talks\nso do we\n"
+
+
+@pytest.mark.parametrize("exit", list(Exit))
+def test_a_failure_leaves_with_its_code(exit, capsys):
+    def call(args, shell):
+        raise Failure(Problem("x", "here", "broken"), exit=exit)
+
+    code, out, _ = run(call, ["--json"], capsys)
+    envelope = json.loads(out)
+    assert (code, envelope["exit"], envelope["ok"]) == (exit, exit, exit == 0)
+    assert envelope["summary"] == "broken"
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "word"),
+    [
+        (ModuleNotFoundError("No module named 'numba'", name="numba"), 3, "benchwright[process]"),
+        (OSError(28, "No space left on device", "/data"), 3, "no space left"),
+        (PermissionError(13, "Permission denied", "/data"), 3, "not permitted"),
+        (FileNotFoundError(2, "No such file", "/data"), 3, "an existing path"),
+        (KeyboardInterrupt(), 130, "what was finished is kept"),
+        (ZeroDivisionError("division by zero"), 70, "ZeroDivisionError: division by zero"),
+        (ModuleNotFoundError("No module named 'nonsense'", name="nonsense"), 70, "nonsense"),
+    ],
+)
+def test_what_can_go_wrong_has_a_code_and_one_object(error, code, word, capsys):
+    def call(args, shell):
+        raise error
+
+    got, out, err = run(call, ["--json"], capsys)
+    envelope = json.loads(out)
+    assert (got, envelope["exit"]) == (code, code)
+    assert not envelope["ok"]
+    assert word in out
+    assert ("Traceback" in err) == (code == 70)
+
+
+def test_wrong_usage_is_two_in_both_forms(capsys):
+    for argv in (["--numbr", "1"], ["--numbr", "1", "--json"]):
+        with pytest.raises(SystemExit) as caught:
+            run(None, argv, capsys)
+        assert caught.value.code == 2
+        out, err = capsys.readouterr()
+        if "--json" in argv:
+            assert json.loads(out)["summary"] == "unrecognized arguments: --numbr 1"
+            assert err == ""
+        else:
+            assert "unrecognized arguments: --numbr 1" in err
+
+
+def test_options_are_not_abbreviated(capsys):
+    with pytest.raises(SystemExit):
+        run(None, ["--num", "1"], capsys)
+
+
+def test_a_long_report_is_cut_on_the_screen_and_whole_in_the_file(tmp_path, capsys):
+    outcome = Outcome("many", details=[f"line {i}" for i in range(100)])
+    _, out, _ = run(lambda args, shell: outcome, [], capsys)
+    assert len(out.splitlines()) == 40
+    assert out.splitlines()[-1] == "... 62 more lines; --out FILE writes them all"
+    file = tmp_path / "report.txt"
+    _, out, _ = run(lambda args, shell: outcome, ["--out", str(file)], capsys)
+    assert len(out.splitlines()) == 40
+    assert out.splitlines()[-1] == f"... the whole report: {file}"
+    assert len(file.read_text().splitlines()) == 101
+
+
+def test_a_report_file_can_be_json(tmp_path, capsys):
+    file = tmp_path / "report.json"
+    run(lambda args, shell: Outcome("fine", {"n": 1}), ["--out", str(file)], capsys)
+    assert json.loads(file.read_text())["data"] == {"n": 1}
+
+
+def test_secrets_never_reach_the_output(monkeypatch, capsys):
+    monkeypatch.setenv("SERVICE_TOKEN", "the-secret-value")
+    _, out, _ = run(lambda args, shell: Outcome("got the-secret-value", {"x": "the-secret-value"}), ["--json"], capsys)
+    assert "the-secret-value" not in out
+    assert json.loads(out)["summary"] == "got [hidden]"
+
+
+def test_a_hand_off_sheet_is_what_another_person_needs(tmp_path, capsys):
+    sheet = Handoff("Launch tabm", "The head node is set up.", ["sbatch a.sh"], ["27 results"], ["partition: cpu"])
+    file = tmp_path / "sheet.md"
+
+    def call(args, shell):
+        shell.hand_off(sheet)
+        return Outcome("fine")
+
+    run(call, ["--handoff", str(file)], capsys)
+    assert file.read_text() == (
+        "# Launch tabm\n\nThe head node is set up.\n\n- partition: cpu\n\n## Run, in this order\n\n"
+        "```bash\nsbatch a.sh\n```\n\n## Check afterwards\n\n- 27 results\n"
+    )
+
+
+def test_progress_on_a_pipe_is_a_line_now_and_then():
+    now = [0.0]
+    stream = io.StringIO()
+    show = PlainProgress("fits", stream, clock=lambda: now[0])
+    for done in range(1, 101):
+        now[0] += 1.0
+        show(done, 100, failed=0)
+    lines = stream.getvalue().splitlines()
+    assert lines[0] == "fits: 3 done, 0 failed, 97 left, about 1 min 37 s to go"
+    assert lines[-1] == "fits: 100 done, 0 failed, 0 left"
+    assert len(lines) == 8
+
+
+def test_progress_on_a_terminal_is_a_bar():
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    stream = Terminal()
+    with Shell(None, stderr=stream).progress("fits") as show:
+        show(1, 3, failed=1, note="LightGBM")
+    assert "1 done, 1 failed, 1 left" in stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.4, "0 s"), (59.6, "1 min"), (200, "3 min 20 s"), (3600, "1 h"), (7500, "2 h 5 min")]
+)
+def test_durations_read_as_people_say_them(seconds, text):
+    assert duration(seconds) == text
+
+
+def test_the_shell_loads_no_heavy_package():
+    code = "import sys, benchwright.cli; print([m for m in ('rich','numpy','yaml','pandas') if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
+
+
+def test_a_report_that_cannot_be_written_does_not_lose_the_outcome(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    code, out, err = run(lambda args, shell: Outcome("fine"), ["--out", str(tmp_path / "file" / "x.txt")], capsys)
+    assert (code, out) == (3, "fine\n")
+    assert err.startswith("could not write ")

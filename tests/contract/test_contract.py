@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import json
+
+from benchwright import __version__
+from benchwright.contract import Exit, Failure, Outcome, Problem, redact, usage_error
+
+MISMATCH = Problem("mismatch", "metadata.yaml", "compute cpu", "gpu", "set compute: gpu")
+
+
+def test_a_problem_says_what_was_found_what_was_expected_and_how_to_mend_it():
+    assert str(MISMATCH) == "metadata.yaml: compute cpu, expected gpu\n    fix: set compute: gpu"
+    assert str(Problem("empty", "results.pkl", "0 bytes")) == "results.pkl: 0 bytes"
+
+
+def test_a_failure_carries_all_problems_and_its_exit_code():
+    failure = Failure([MISMATCH, MISMATCH], exit=Exit.REFUSED, next=["make setup"])
+    assert len(failure.problems) == 2
+    assert str(failure) == f"{MISMATCH}\n{MISMATCH}"
+    outcome = Outcome.of_failure(failure)
+    assert (outcome.summary, outcome.exit, outcome.next) == ("2 problems", Exit.REFUSED, ("make setup",))
+
+
+def test_the_envelope_is_the_contract():
+    envelope = Outcome("checked", {"n": 1}, problems=[MISMATCH], next=["x"], exit=Exit.NO).envelope("check.py")
+    assert envelope == {
+        "script": "check.py",
+        "version": __version__,
+        "ok": False,
+        "exit": 1,
+        "summary": "checked",
+        "data": {"n": 1},
+        "problems": [
+            {
+                "code": "mismatch",
+                "where": "metadata.yaml",
+                "found": "compute cpu",
+                "expected": "gpu",
+                "fix": "set compute: gpu",
+            }
+        ],
+        "next": ["x"],
+    }
+    json.dumps(envelope)
+
+
+def test_wrong_usage_leaves_with_two():
+    assert usage_error("--model", "'Xgbost'", "a model of the registry", "XGBoost?").exit == 2
+
+
+def test_secrets_of_the_environment_never_show():
+    env = {"HF_TOKEN": "value-of-a-token", "DB_PASSWORD": "longer-value-of-a-token", "HOME": "/home/someone"}
+    text = "token value-of-a-token, longer-value-of-a-token in /home/someone"
+    assert redact(text, env) == "token [hidden], [hidden] in /home/someone"
+
+
+def test_short_values_are_left_alone():
+    assert redact("a bad idea", {"API_KEY": "a"}) == "a bad idea"
+
+
+def test_credentials_in_addresses_never_show():
+    assert redact("postgresql://user:pa55@host:5432/db", {}) == "postgresql://[hidden]@host:5432/db"
+    assert redact("https://example.org/a:b@c", {}) == "https://example.org/a:b@c"
+
+
+def test_known_token_shapes_never_show():
+    assert redact("using hf_" + "a" * 30, {}) == "using [hidden]"
