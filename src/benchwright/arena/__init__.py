@@ -2,11 +2,11 @@
 
 from benchwright.arena.collection import MethodCollection
 from benchwright.arena.item import Item
-from benchwright.arena.metadata import MethodMetadata
+from benchwright.arena.metadata import MethodMetadata, default_cache_root
 from benchwright.arena.model_info import ModelInfo
 from benchwright.arena.names import did_you_mean
 from benchwright.arena.spec import ArenaSource, ArenaSpec, Resources
-from benchwright.arena.split import Split, Traits
+from benchwright.arena.split import ProblemType, Split, Traits
 from benchwright.arena.subsets import SHORTCUTS, Expression, subset_label, subset_names
 from benchwright.arena.task_set import TaskSet, select_splits
 from benchwright.arena.task_subset import TaskSubset
@@ -20,11 +20,13 @@ __all__ = [
     "MethodCollection",
     "MethodMetadata",
     "ModelInfo",
+    "ProblemType",
     "Resources",
     "Split",
     "TaskSet",
     "TaskSubset",
     "Traits",
+    "default_cache_root",
     "did_you_mean",
     "select_splits",
     "subset_label",

@@ -13,6 +13,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
     names = sorted(set(known))
     by_folded = {name.casefold(): name for name in names}
+    if word.casefold() in by_folded:
+        return f"did you mean {by_folded[word.casefold()]!r}?"
     close = [by_folded[folded] for folded in get_close_matches(word.casefold(), by_folded, n=3, cutoff=0.6)]
     if close:
         return "did you mean " + " or ".join(repr(name) for name in close) + "?"

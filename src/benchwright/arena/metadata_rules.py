@@ -1,0 +1,262 @@
+"""What the fields of a method's metadata may hold, and how the open ones follow from the others.
+
+The rules are those of ``tabarena`` 0.1.0's ``MethodMetadata``, plus the type checks that it leaves to chance. All
+violations are gathered before anything is raised.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date as calendar_date
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from benchwright.arena.names import did_you_mean
+from benchwright.contract import Exit, Failure, Problem
+
+TAGS = ("closed-source-api", "with-llm")
+CACHE_TYPES = ("local", "r2", "s3")
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "method_type": ("config", "baseline", "portfolio"),
+    "compute": ("cpu", "gpu"),
+    "method_class": ("model", "system"),
+}
+_OPTIONAL_TEXTS = (
+    "suite",
+    "ag_key",
+    "model_key",
+    "config_default",
+    "name",
+    "name_suffix",
+    "cache_type",
+    "date",
+    "date_introduced",
+    "reference_url",
+    "display_name",
+    "validation_protocol",
+)
+_FLAGS = ("is_bag", "has_raw", "has_processed", "has_results", "verified")
+_PATHS = ("artifact_dir", "cache_root")
+_NEVER_EMPTY = ("method", "suite", "name", "display_name", "validation_protocol")
+_CONFIG_ONLY = ("ag_key", "model_key", "config_default", "can_hpo", "is_bag", "name_suffix")
+_LOCATION = ("bucket", "prefix")
+
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DATE_INTRODUCED = re.compile(r"[0-9]{4}(-[0-9]{2}){0,2}")
+_LONGEST_SHOWN = 60
+_LARGEST_SHOWN = 10**18
+
+
+def settle(values: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """All fields of a method's metadata with the open ones (None) derived; settling twice changes nothing.
+
+    ``values`` has every field. ``where`` names the source in problems ("run/metadata.yaml", "MethodMetadata 'KNN'").
+
+    Raises:
+        Failure: a value has the wrong type, is outside its vocabulary, or excludes another one (exit 2), one problem
+            for each.
+    """
+    findings = _Findings({name: _plain(value) for name, value in values.items()}, where)
+    _check_types(findings)
+    _check_words(findings)
+    _check_dates(findings)
+    _check_type_of_method(findings)
+    _check_storage(findings)
+    if findings.problems:
+        raise Failure(findings.problems, exit=Exit.USAGE)
+    return _derive(findings.values)
+
+
+def describe(value: Any) -> str:
+    """A value as a problem shows it: short, and safe for whatever a YAML file can hold."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return repr(value if len(value) <= _LONGEST_SHOWN else value[:_LONGEST_SHOWN] + "...")
+    if isinstance(value, int) and abs(value) >= _LARGEST_SHOWN:
+        return "a very long number"
+    if isinstance(value, int | float):
+        return f"the number {value}"
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, list | tuple | set | frozenset):
+        return "a list"
+    if isinstance(value, calendar_date):
+        return f"the date {value}"
+    return f"an object of type {type(value).__name__}"
+
+
+def config_type(values: Mapping[str, Any]) -> str | None:
+    """The family key that names a config method's rows: model key and name suffix; None for other methods."""
+    if values["method_type"] != "config" or values["model_key"] is None:
+        return None
+    return f"{values['model_key']}{values['name_suffix'] or ''}"
+
+
+class _Findings:
+    """The values under examination, the problems so far, and which fields hold the wrong type."""
+
+    def __init__(self, values: dict[str, Any], where: str) -> None:
+        self.values = values
+        self.problems: list[Problem] = []
+        self._where = where
+        self._mistyped: set[str] = set()
+
+    def add(self, code: str, field: str, found: str, expected: str, fix: str = "") -> None:
+        if code == "metadata-type":
+            self._mistyped.add(field)
+        self.problems.append(Problem(code, f"{self._where}: {field}", found, expected, fix))
+
+    def readable(self, *fields: str) -> bool:
+        """Whether all these fields have the right type, so that a rule may look at them."""
+        return self._mistyped.isdisjoint(fields)
+
+    def given(self, field: str) -> bool:
+        """Whether a field of the right type is set."""
+        return self.readable(field) and self.values[field] is not None
+
+
+def _plain(value: Any) -> Any:
+    """``value`` without the enum members and string subclasses that the peer's own objects hold."""
+    if isinstance(value, Enum):
+        value = value.value
+    return str(value) if isinstance(value, str) else value
+
+
+def _check_types(findings: _Findings) -> None:
+    for field, value in findings.values.items():
+        expected = _expected_type(field, value)
+        if expected is not None:
+            fix = f"quote it: {field}: '{value}'" if expected == "text" and _is_unquoted_text(value) else ""
+            findings.add("metadata-type", field, describe(value), expected, fix)
+
+
+def _expected_type(field: str, value: Any) -> str | None:
+    """What ``field`` should hold, if ``value`` is something else."""
+    if field == "method" or field in _CHOICES:
+        return None if isinstance(value, str) else "text"
+    if field in _OPTIONAL_TEXTS:
+        return None if isinstance(value, str | None) else "text"
+    if field in _FLAGS:
+        return None if isinstance(value, bool) else "true or false"
+    if field == "can_hpo":
+        return None if isinstance(value, bool | None) else "true or false"
+    if field in _PATHS:
+        return None if isinstance(value, str | Path | None) else "a path"
+    if field == "tags":
+        good = isinstance(value, list | tuple | set | frozenset) and all(isinstance(tag, str) for tag in value)
+        return None if good else "a list of texts"
+    good = isinstance(value, Mapping) and all(_is_storage_option(name, entry) for name, entry in value.items())
+    return None if good else "a mapping of names to plain values, 'bucket' and 'prefix' to texts"
+
+
+def _is_storage_option(name: Any, value: Any) -> bool:
+    allowed = str | None if name in _LOCATION else str | bool | int | float | None
+    return isinstance(name, str) and isinstance(value, allowed)
+
+
+def _is_unquoted_text(value: Any) -> bool:
+    """Whether YAML took a date, a year or another short number for something other than text."""
+    return type(value) is calendar_date or (type(value) is int and abs(value) < _LARGEST_SHOWN)
+
+
+def _check_words(findings: _Findings) -> None:
+    values = findings.values
+    for field in _NEVER_EMPTY:
+        if values[field] == "":
+            findings.add("metadata-value", field, "an empty text", "a name")
+    for field, choices in (*_CHOICES.items(), ("cache_type", CACHE_TYPES)):
+        if findings.given(field) and values[field] not in choices:
+            fix = did_you_mean(values[field], choices)
+            findings.add("metadata-value", field, describe(values[field]), " or ".join(map(repr, choices)), fix)
+    if findings.readable("tags"):
+        for tag in sorted({_plain(tag) for tag in values["tags"]}.difference(TAGS)):
+            expected = " or ".join(map(repr, TAGS))
+            findings.add("metadata-value", "tags", describe(tag), expected, did_you_mean(tag, TAGS))
+
+
+def _check_dates(findings: _Findings) -> None:
+    if findings.given("date"):
+        run = findings.values["date"]
+        if not _DATE.fullmatch(run):
+            findings.add("metadata-value", "date", describe(run), "YYYY-MM-DD")
+        elif not _is_calendar_date(run):
+            findings.add("metadata-value", "date", describe(run), "a day that exists")
+    if findings.given("date_introduced"):
+        introduced = findings.values["date_introduced"]
+        if not _DATE_INTRODUCED.fullmatch(introduced):
+            findings.add("metadata-value", "date_introduced", describe(introduced), "YYYY, YYYY-MM or YYYY-MM-DD")
+
+
+def _is_calendar_date(text: str) -> bool:
+    try:
+        calendar_date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _check_type_of_method(findings: _Findings) -> None:
+    """Fields that belong to another type of method."""
+    values = findings.values
+    kind = values["method_type"]
+    misplaced = f"on a method of type {describe(kind)}"
+    if kind == "config":
+        if findings.given("name"):
+            found = f"{describe(values['name'])} {misplaced}"
+            findings.add("metadata-conflict", "name", found, "a baseline or a portfolio", "set display_name instead")
+        if values["method_class"] == "system":
+            expected = "method_type 'baseline', as the runner records a system's results"
+            fix = "use MethodMetadata.system(...)"
+            findings.add("metadata-conflict", "method_class", f"'system' {misplaced}", expected, fix)
+    elif kind in _CHOICES["method_type"]:
+        for field in _CONFIG_ONLY:
+            if findings.given(field) and values[field] is not False:
+                found = f"{describe(values[field])} {misplaced}"
+                findings.add("metadata-conflict", field, found, "method_type 'config'", f"drop {field}")
+
+
+def _check_storage(findings: _Findings) -> None:
+    values = findings.values
+    if all(findings.given(field) for field in _PATHS):
+        expected = "either the method's own folder or the root of a cache"
+        findings.add("metadata-conflict", "artifact_dir", "set together with cache_root", expected, "drop one")
+    backend, options = values["cache_type"], values["cache_kwargs"]
+    if not findings.readable("cache_type", "cache_kwargs") or backend not in (None, *CACHE_TYPES):
+        return
+    given = [part for part in _LOCATION if options.get(part) is not None]
+    missing = [part for part in _LOCATION if part not in given]
+    if backend in ("r2", "s3") and missing:
+        found = f"no {' and '.join(map(repr, missing))} for cache_type {backend!r}"
+        fix = "cache_kwargs={'bucket': 'tabarena', 'prefix': 'cache'}"
+        findings.add("metadata-conflict", "cache_kwargs", found, "'bucket' and 'prefix'", fix)
+    elif backend == "local" and given:
+        found = f"{' and '.join(map(repr, given))} for cache_type 'local'"
+        findings.add("metadata-conflict", "cache_kwargs", found, "neither", "set cache_type to 'r2', or drop them")
+    elif backend is None and given and missing:
+        found = f"{given[0]!r} without {missing[0]!r}"
+        findings.add("metadata-conflict", "cache_kwargs", found, "both or neither", f"add {missing[0]!r}")
+
+
+def _derive(values: dict[str, Any]) -> dict[str, Any]:
+    settled = dict(values)
+    if settled["suite"] is None:
+        settled["suite"] = settled["method"]
+    if settled["model_key"] is None:
+        settled["model_key"] = settled["ag_key"]
+    if settled["can_hpo"] is None:
+        settled["can_hpo"] = settled["method_type"] == "config"
+    for field in _PATHS:
+        settled[field] = None if settled[field] is None else Path(settled[field])
+    settled["tags"] = tuple(sorted({_plain(tag) for tag in settled["tags"]}))
+    settled["cache_kwargs"] = dict(settled["cache_kwargs"])
+    if settled["cache_type"] is None:
+        remote = all(settled["cache_kwargs"].get(part) is not None for part in _LOCATION)
+        settled["cache_type"] = "r2" if remote else "local"
+    if settled["display_name"] is None:
+        settled["display_name"] = settled["name"] or config_type(settled) or settled["method"]
+    return settled
