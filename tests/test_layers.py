@@ -23,7 +23,7 @@ ALLOWED = {
     "raw": {"arena"},
     "processing": {"raw", "arena"},
     "leaderboard": {"processing", "raw", "arena", "mini", "bridge"},
-    "launch": {"arena", "raw", "slurm", "objects", "bridge"},
+    "launch": {"arena", "raw", "slurm", "objects", "bridge", "node"},  # the local run is a bundle runner
     "node": set(),
     "publish": {"arena", "processing", "objects"},
     "hub": set(),

@@ -72,3 +72,5 @@ class Result:
     predictions: Predictions | None = None
     warnings: Sequence[str] = ()
     """Findings that do not fail a result, such as stored predictions that differ from their children's mean."""
+    not_close: Mapping[str, float] = field(default_factory=dict)
+    """Share of the stored predictions, by part (``VAL``, ``TEST``), that are not close to their children's mean."""

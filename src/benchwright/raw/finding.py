@@ -1,0 +1,150 @@
+"""Find the result files of a run: one walk, small records, everything odd listed."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from benchwright.contract import Problem, usage_error
+from benchwright.files.run_paths import RESULT_NAME
+
+_SPLIT = re.compile(r"(0|[1-9][0-9]{0,8})_(0|[1-9][0-9]{0,8})", re.ASCII)
+
+
+class RawFile(NamedTuple):
+    """One result file of the layout ``<method>/<task_key>/<repeat>_<fold>/results.pkl``.
+
+    ``folder`` is the task's folder, shared by its splits. ``size`` (bytes), ``mtime_ns`` and ``inode`` tell whether a
+    file seen earlier is still the same.
+    """
+
+    folder: str
+    method: str
+    task_key: str
+    repeat: int
+    fold: int
+    size: int
+    mtime_ns: int
+    inode: int
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return Path(self.folder, f"{self.repeat}_{self.fold}", RESULT_NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The result files below a folder, sorted by task folder, repeat and fold, and what is wrong with the tree."""
+
+    files: list[RawFile]
+    problems: list[Problem]
+
+
+def find_results(root: Path | str) -> Found:
+    """The result files below ``root``: a run's folder, its ``data`` folder, or one method's or task's folder.
+
+    A split without a result is no problem, it is not done yet. Links are not followed, so the walk ends whatever the
+    tree looks like; links to folders and results are listed. So are results in folders of another layout, names that
+    cannot be printed and what cannot be read. Hidden folders are left out. A tree without any result is one problem
+    (``no-results``).
+
+    Raises:
+        Failure: there is no such folder (code ``no-such-folder``, exit 2).
+    """
+    start = Path(root).expanduser().absolute()
+    if not start.is_dir():
+        raise usage_error(str(root), "no such folder", "a run's folder or its data folder", code="no-such-folder")
+    if (start / "data").is_dir():
+        start /= "data"
+    walk = _Walk()
+    pending = [str(start)]
+    while pending:
+        pending.extend(walk.visit(pending.pop()))
+    walk.files.sort()
+    walk.problems.sort(key=lambda problem: problem.where)
+    if not walk.files:
+        walk.problems.append(
+            Problem(
+                "no-results",
+                str(start),
+                f"no {RESULT_NAME} in <method>/<task>/<repeat>_<fold> folders",
+                "the results of a run",
+                "name the run's output folder or its data folder",
+            )
+        )
+    return Found(walk.files, walk.problems)
+
+
+class _Walk:
+    """The state of one walk."""
+
+    def __init__(self) -> None:
+        self.files: list[RawFile] = []
+        self.problems: list[Problem] = []
+
+    def visit(self, folder: str) -> list[str]:
+        """Take in one folder; the folders below it that are still to visit."""
+        try:
+            with os.scandir(folder) as entries:
+                listed = list(entries)
+        except OSError as error:
+            self._note("unreadable", folder, f"cannot be listed: {error.strerror}", "a readable folder")
+            return []
+        below: list[str] = []
+        method, task_key = folder.rsplit("/", 2)[-2:]
+        for entry in listed:
+            try:
+                self._sort(entry, folder, method, task_key, below)
+            except OSError as error:
+                self._note("unreadable", entry.path, f"cannot be read: {error.strerror}", "a readable entry")
+        return below
+
+    def _sort(self, entry: os.DirEntry[str], folder: str, method: str, task_key: str, below: list[str]) -> None:
+        """Put one entry where it belongs: results, problems, or the folders ``below``."""
+        name = entry.name
+        if entry.is_symlink():
+            if name == RESULT_NAME or entry.is_dir():
+                self._note_link(entry)
+        elif not entry.is_dir(follow_symlinks=False):
+            if name == RESULT_NAME:
+                self._note("odd-name", entry.path, "a result outside a <repeat>_<fold> folder", "a split's folder")
+        elif split := _SPLIT.fullmatch(name):
+            self._take(folder, method, task_key, int(split[1]), int(split[2]))
+        elif not name.isprintable():
+            self._note("odd-name", entry.path, "a name that cannot be printed", "a printable name")
+        elif not name.startswith("."):
+            below.append(entry.path)
+
+    def _take(self, folder: str, method: str, task_key: str, repeat: int, fold: int) -> None:
+        path = f"{folder}/{repeat}_{fold}/{RESULT_NAME}"
+        try:
+            status = os.lstat(path)
+        except FileNotFoundError:
+            return
+        if not stat.S_ISREG(status.st_mode):
+            self._note("not-a-file", path, "a link or no regular file", "a regular file")
+            return
+        self.files.append(
+            RawFile(folder, method, task_key, repeat, fold, status.st_size, status.st_mtime_ns, status.st_ino)
+        )
+
+    def _note_link(self, entry: os.DirEntry[str]) -> None:
+        self._note(
+            "link",
+            entry.path,
+            f"a link to {_printable(str(Path(entry.path).readlink()))}, not followed",
+            "a folder or file of this tree",
+            "copy what it points to here, or name that folder itself",
+        )
+
+    def _note(self, code: str, where: str, found: str, expected: str, fix: str = "") -> None:
+        self.problems.append(Problem(code, _printable(where), found, expected, fix))
+
+
+def _printable(text: str) -> str:
+    return text if text.isprintable() else ascii(text)
