@@ -47,6 +47,7 @@ _EXTRA_OF_MODULE = {
     "bs4": "sources",
     "markdown_it": "sources",
 }
+_BASE_MODULES = {"huggingface_hub", "msgspec", "numpy", "pyarrow", "yaml", "rich", "tenacity"}
 
 
 class Shell:
@@ -112,10 +113,10 @@ def _call(call: Callable[[argparse.Namespace, Shell], Outcome], args: argparse.N
             _INTERRUPTED
         )
     except ModuleNotFoundError as error:
-        extra = _EXTRA_OF_MODULE.get((error.name or "").partition(".")[0])
-        if extra is None:
+        module = (error.name or "").partition(".")[0]
+        if module not in _EXTRA_OF_MODULE and module not in _BASE_MODULES:
             return _bug(error)
-        outcome = Outcome.of_failure(_missing_package(error.name or "", extra))
+        outcome = Outcome.of_failure(_missing_package(module))
     except OSError as error:
         problem = _environment_problem(error)
         if problem is None:
@@ -133,11 +134,12 @@ def _bug(error: Exception) -> tuple[Outcome, int]:
     return Outcome(summary=found, problems=(problem,), exit=Exit.NO), _BUG
 
 
-def _missing_package(module: str, extra: str) -> Failure:
-    fix = f"{sys.executable} -m pip install 'benchwright[{extra}]', or in a checkout: make setup"
-    return Failure(
-        Problem("missing-package", module, "not installed", f"the extra '{extra}'", fix), exit=Exit.ENVIRONMENT
-    )
+def _missing_package(module: str) -> Failure:
+    extra = _EXTRA_OF_MODULE.get(module)
+    wanted = f"benchwright[{extra}]" if extra else "benchwright"
+    fix = f"in a checkout: make setup, then .venv/bin/python; elsewhere: {sys.executable} -m pip install '{wanted}'"
+    problem = Problem("missing-package", module, f"not installed for {sys.executable}", wanted, fix)
+    return Failure(problem, exit=Exit.ENVIRONMENT)
 
 
 def _environment_problem(error: OSError) -> Problem | None:

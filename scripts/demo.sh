@@ -1,0 +1,26 @@
+#!/bin/sh
+# The demo: benchmark XGBoost on the mini arena with the commands a user types, each printed before it runs.
+# A second run finds the fits on disk and only evaluates again.
+set -eu
+cd "$(dirname "$0")/.."
+
+step() {
+    printf '\n$ %s\n' "$*"
+    "$@"
+}
+
+run=tmp_scripts/run_xgboost.py
+step .venv/bin/python scripts/new_benchmark.py XGBoost --arena mini --configs 0 --name demo_xgboost --force
+step .venv/bin/python $run setup
+step .venv/bin/python $run run --parallel 2
+step .venv/bin/python $run eval
+
+out=tmp_scripts/eval_output/demo_xgboost
+cat <<END
+
+Open these:
+  $out/leaderboards/full.csv                      the leaderboard of the whole arena
+  $out/subsets/full/tabarena_leaderboard.csv      the same with every column
+  $out/subsets/full/winrate_matrix.csv            who beats whom, how often
+  $run                            the run script: its first lines are all there is to change
+END

@@ -1,0 +1,159 @@
+"""A benchmark as data: which models run on which splits, with what, in which bundles and where.
+
+Names and defaults are those of the public launcher's plan objects.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeGuard, cast
+
+from benchwright.arena import ArenaSource, Expression, TaskSubset
+from benchwright.files import RunPaths
+
+ModelChoice = str | tuple[str, int | str]
+"""A registered model, alone or with its number of random configs ("all", 0 for the default config alone)."""
+
+
+@dataclass(frozen=True)
+class ModelJob:
+    """Models that run alike. What is left out is the plan's.
+
+    ``resources`` and ``scheduler`` replace single fields of the plan's set-ups, ``tasks`` single filters of its scope;
+    ``experiment`` holds options of the experiment bundle, ``ignore_cache`` runs what is done already again.
+    """
+
+    models: ModelChoice | Sequence[ModelChoice]
+    name: str | None = None
+    resources: Mapping[str, Any] = field(default_factory=dict)
+    scheduler: Mapping[str, Any] = field(default_factory=dict)
+    tasks: TaskSubset | Expression | None = None
+    experiment: Mapping[str, Any] = field(default_factory=dict)
+    ignore_cache: bool = False
+
+    @property
+    def choices(self) -> tuple[ModelChoice, ...]:
+        """The models as a flat tuple; a single one may be given bare."""
+        if is_choice(self.models) or not isinstance(self.models, (list, tuple)):
+            return (cast(ModelChoice, self.models),)
+        return tuple(self.models)
+
+
+def is_choice(value: object) -> TypeGuard[ModelChoice]:
+    """Whether a value names one model, rather than several: ``("LightGBM", "XGBoost")`` are two."""
+    if isinstance(value, tuple) and len(value) == 2:
+        name, configs = value
+        return isinstance(name, str) and (configs == "all" or (isinstance(configs, int) and configs is not True))
+    return isinstance(value, str)
+
+
+@dataclass(frozen=True)
+class PathSetup:
+    """Where everything goes, and the Python that fits."""
+
+    workspace: Path
+    python_path: str = sys.executable
+
+    @property
+    def python(self) -> str:
+        """The Python as a command that works from any folder. A virtual environment's links are not resolved."""
+        path = os.path.expanduser(self.python_path)  # noqa: PTH111
+        return os.path.abspath(path) if os.sep in path else path  # noqa: PTH100
+
+    def run_paths(self, benchmark_name: str) -> RunPaths:
+        """The paths of one benchmark.
+
+        Raises:
+            Failure: the name is not a plain file name (exit 2).
+        """
+        return RunPaths(Path(self.workspace), benchmark_name)
+
+
+@dataclass(frozen=True)
+class ResourcesSetup:
+    """What one config gets; None is the arena's own value.
+
+    ``time_limit`` bounds a config's fit in seconds, ``memory_limit`` is in GB. ``time_limit_with_preprocessing`` counts
+    the model-agnostic preprocessing into the time limit. ``fake_memory_for_estimates`` (GB) stands in for the memory
+    limit of a GPU model, whose parallel folds have to fit its card.
+    """
+
+    time_limit: float | None = None
+    num_cpus: int | None = None
+    num_gpus: int | None = None
+    memory_limit: float | None = None
+    time_limit_with_preprocessing: bool = False
+    fake_memory_for_estimates: float | None = None
+
+
+@dataclass(frozen=True)
+class SchedulerSetup:
+    """How items are bundled: ``bundle_size`` a task, 1 for a dataset above either of the large limits.
+
+    Schedulers extend this class by what is theirs; none of it changes what is run.
+    """
+
+    bundle_size: int = 5
+    bundle_size_per_dataset: Mapping[str, int] = field(default_factory=dict)
+    large_dataset_n_features: int = 5000
+    large_dataset_n_samples: int = 100_000
+
+
+@dataclass(frozen=True)
+class LocalSetup(SchedulerSetup):
+    """This machine: ``parallel`` items side by side."""
+
+    parallel: int = 1
+
+
+@dataclass(frozen=True)
+class BenchmarkPlan:
+    """A whole benchmark. ``arena`` is the name of one, or an opened one."""
+
+    benchmark_name: str
+    arena: str | ArenaSource
+    model_jobs: Sequence[ModelJob]
+    path_setup: PathSetup
+    scheduler_setup: SchedulerSetup = field(default_factory=LocalSetup)
+    resources_setup: ResourcesSetup = field(default_factory=ResourcesSetup)
+    task_subset: TaskSubset | Expression | None = None
+    prefetch_model_weights: bool = True
+
+    @property
+    def arena_name(self) -> str:
+        """The arena's name, without opening it."""
+        return self.arena if isinstance(self.arena, str) else self.arena.spec.name
+
+    @property
+    def paths(self) -> RunPaths:
+        """Every path of the run."""
+        return self.path_setup.run_paths(self.benchmark_name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as JSON data."""
+        return {
+            "benchmark_name": self.benchmark_name,
+            "arena": self.arena_name,
+            "model_jobs": [_job_dict(job) for job in self.model_jobs],
+            "path_setup": {"workspace": str(self.path_setup.workspace), "python_path": self.path_setup.python_path},
+            "scheduler_setup": {"kind": type(self.scheduler_setup).__name__, **asdict(self.scheduler_setup)},
+            "resources_setup": asdict(self.resources_setup),
+            "task_subset": TaskSubset.of(self.task_subset).to_dict(),
+            "prefetch_model_weights": self.prefetch_model_weights,
+        }
+
+
+def _job_dict(job: ModelJob) -> dict[str, Any]:
+    return {
+        "models": [list(choice) if isinstance(choice, tuple) else choice for choice in job.choices],
+        "name": job.name,
+        "resources": dict(job.resources),
+        "scheduler": dict(job.scheduler),
+        "tasks": None if job.tasks is None else TaskSubset.of(job.tasks).to_dict(),
+        "experiment": dict(job.experiment),
+        "ignore_cache": job.ignore_cache,
+    }

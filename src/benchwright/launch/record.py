@@ -1,0 +1,158 @@
+"""The record of a set-up: what was planned, on which code, and which files belong to it. Written last."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchwright.contract import Exit, Failure, Problem
+from benchwright.files import RunPaths, read_json, write_json
+
+_PACKAGES = (
+    *("benchwright", "tabarena", "bencheval", "autogluon.tabular", "numpy", "pandas", "scikit-learn", "ray"),
+    *("lightgbm", "xgboost", "catboost", "torch"),
+)
+_PROBE = """
+import importlib.metadata as m, json, platform, sys
+def version(name):
+    try:
+        return m.version(name)
+    except m.PackageNotFoundError:
+        return None
+print(json.dumps({"python": platform.python_version(), **{name: version(name) for name in sys.argv[1:]}}))
+"""
+_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class PlanRecord:
+    """A finished set-up. ``job_files`` may be empty: then nothing was missing.
+
+    ``experiments`` and ``tasks`` are the folder names that the plan's results may have.
+    """
+
+    identity: str
+    job_files: tuple[Path, ...]
+    experiments: frozenset[str]
+    tasks: frozenset[str]
+
+
+def record_path(paths: RunPaths, identity: str) -> Path:
+    """Where the record of a plan is."""
+    return paths.plans / f"{identity}.json"
+
+
+def read_records(paths: RunPaths) -> dict[str, PlanRecord]:
+    """Every finished set-up of a benchmark, by identity.
+
+    Raises:
+        Failure: a record cannot be read.
+    """
+    records = [_read_record(path) for path in sorted(paths.plans.glob("*.json"))]
+    return {record.identity: record for record in records}
+
+
+def _read_record(path: Path) -> PlanRecord:
+    try:
+        content = read_json(path)
+        return PlanRecord(
+            path.stem,
+            tuple(Path(name) for name in content["job_files"]),
+            frozenset(content["experiments"]),
+            frozenset(content["tasks"]),
+        )
+    except (KeyError, TypeError, Failure):
+        fix = "remove it and run setup again"
+        raise Failure(
+            Problem("bad-record", str(path), "damaged", "the record that a set-up wrote", fix),
+            exit=Exit.ENVIRONMENT,
+        ) from None
+
+
+def write_record(
+    paths: RunPaths,
+    identity: str,
+    *,
+    plan: Mapping[str, Any],
+    job_files: Sequence[Path],
+    experiments: Iterable[str],
+    tasks: Iterable[str],
+    approved: int,
+    total: int,
+    versions: Mapping[str, str | None],
+) -> Path:
+    """Write the record that makes a set-up finished."""
+    path = record_path(paths, identity)
+    content = {
+        "identity": identity,
+        "set_up_at": time.strftime("%Y-%m-%d %H:%M:%S%z"),
+        "git": checkout_state(),
+        "versions": dict(versions),
+        "plan": dict(plan),
+        "approved": approved,
+        "total": total,
+        "job_files": [str(file) for file in job_files],
+        "experiments": sorted(experiments),
+        "tasks": sorted(tasks),
+    }
+    write_json(path, content, indent=1)
+    return path
+
+
+def remove_own_files(paths: RunPaths, identity: str) -> None:
+    """Remove the job files and job batches that earlier set-ups of this plan wrote."""
+    for job_file in paths.setup.glob(f"slurm_run_data_{paths.benchmark}_*-{identity}*.json"):
+        job_file.unlink()
+    for job_batch in paths.setup.glob(f"job_batch_{paths.benchmark}_*-{identity}"):
+        shutil.rmtree(job_batch)
+
+
+def checkout_state() -> dict[str, Any] | None:
+    """HEAD of the checkout this code runs from, and whether it has local changes; None outside a checkout."""
+    folder = Path(__file__).parent
+    head = _git(folder, "rev-parse", "HEAD")
+    # An installed copy inside someone's repository is not that repository's code.
+    if head is None or _git(folder, "ls-files", "--error-unmatch", Path(__file__).name) is None:
+        return None
+    return {"head": head, "changed": bool(_git(folder, "status", "--porcelain", "--untracked-files=no"))}
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=_SECONDS, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def versions_of(python: str) -> dict[str, str | None]:
+    """The versions of what a fit depends on, as the Python that fits sees them; None for what it lacks.
+
+    Raises:
+        Failure: that Python does not run (exit 3).
+    """
+    try:
+        done = subprocess.run(
+            [python, "-c", _PROBE, *_PACKAGES], capture_output=True, text=True, timeout=_SECONDS, check=True
+        )
+        versions: dict[str, str | None] = json.loads(done.stdout)
+    except OSError as error:
+        found = error.strerror
+    except subprocess.CalledProcessError as error:
+        found = f"exit {error.returncode}"
+    except (subprocess.TimeoutExpired, ValueError):
+        found = "no answer"
+    else:
+        return versions
+    raise Failure(
+        Problem("no-python", f"python_path: {python}", f"does not run ({found})", "the Python that fits"),
+        exit=Exit.ENVIRONMENT,
+    )

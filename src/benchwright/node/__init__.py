@@ -1,0 +1,29 @@
+"""What runs on a compute or head node beside the fit: the bundle runner, the fork server, the event log.
+
+Standard library only and Python 3.9 syntax, since the node's own Python may be old; the fit's imports happen in the
+fork server, under the job's Python.
+"""
+
+from benchwright.node.bundle import Bundle
+from benchwright.node.events import Event, EventLog, RunState, read_events, state_of
+from benchwright.node.job_file import Item, JobFile, JobFileError, read_job_file
+from benchwright.node.results import set_aside
+from benchwright.node.runner import RunTotals, run_bundles
+from benchwright.node.server import ServerUnusable
+
+__all__ = [
+    "Bundle",
+    "Event",
+    "EventLog",
+    "Item",
+    "JobFile",
+    "JobFileError",
+    "RunState",
+    "RunTotals",
+    "ServerUnusable",
+    "read_events",
+    "read_job_file",
+    "run_bundles",
+    "set_aside",
+    "state_of",
+]

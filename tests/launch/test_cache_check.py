@@ -1,0 +1,171 @@
+"""The cache check on small result trees: what counts as done, what is set aside, what is remembered."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import pickle
+
+import pytest
+
+from benchwright.arena import Item
+from benchwright.files import RunPaths
+from benchwright.launch import cache_check
+from benchwright.launch.cache_check import check_cache
+
+ITEMS = [Item("KNN_c1", "iris", 0, fold, "iris-0a1b") for fold in range(3)]
+
+
+@pytest.fixture
+def paths(tmp_path):
+    return RunPaths(tmp_path, "demo")
+
+
+def write(paths, item, content=None):
+    path = paths.result(item.experiment, item.task_key, item.repeat, item.fold)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if content is not None else whole())
+    return path
+
+
+def whole():
+    return gzip.compress(pickle.dumps({"metric_error": 0.1, "predictions": os.urandom(2000)}, protocol=4))
+
+
+def check(paths, wanted=ITEMS, experiments=("KNN_c1",), tasks=("iris-0a1b",)):
+    return check_cache(paths, wanted, experiments=experiments, tasks=tasks, report=lambda done, total: None)
+
+
+@pytest.fixture
+def decoded(monkeypatch):
+    """The files that were decoded in full."""
+    seen = []
+    genuine = cache_check.decode_fully
+    monkeypatch.setattr(cache_check, "decode_fully", lambda path: seen.append(path) or genuine(path))
+    return seen
+
+
+def test_a_run_that_has_not_begun_has_nothing(paths):
+    state = check(paths)
+    assert (state.done, state.damaged, state.problems) == (frozenset(), frozenset(), ())
+    assert not paths.checked_results.exists()
+
+
+def test_whole_results_are_done_and_the_others_missing(paths):
+    write(paths, ITEMS[0])
+    write(paths, ITEMS[2])
+    assert check(paths).done == {ITEMS[0], ITEMS[2]}
+
+
+@pytest.mark.parametrize(
+    ("damage", "found"),
+    [
+        (lambda content: content[:-9], "gzip of "),
+        (lambda content: b"", "0 bytes"),
+        (lambda content: content[:900] + bytes([content[900] ^ 255]) + content[901:], ""),
+    ],
+)
+def test_a_damaged_result_is_set_aside_and_missing(paths, damage, found):
+    content = damage(whole())
+    path = write(paths, ITEMS[1], content)
+    state = check(paths)
+    assert (state.done, state.damaged) == (frozenset(), {ITEMS[1]})
+    (problem,) = state.problems
+    assert (problem.code, problem.where) == ("damaged-result", str(path))
+    assert problem.found.startswith(found)
+    assert problem.fix == "moved to results.pkl.damaged, this item runs again"
+    assert not path.exists()
+    assert path.with_name("results.pkl.damaged").read_bytes() == content
+    assert check(paths).problems == ()
+
+
+def test_a_second_damaged_result_does_not_take_the_firsts_place(paths):
+    for content in (b"first", b"second"):
+        path = write(paths, ITEMS[0], content)
+        check(paths)
+    assert path.with_name("results.pkl.damaged").read_bytes() == b"first"
+    assert path.with_name("results.pkl.damaged.2").read_bytes() == b"second"
+
+
+def test_a_file_is_decoded_once(paths, decoded):
+    for item in ITEMS:
+        write(paths, item)
+    check(paths)
+    assert len(decoded) == 3
+    assert check(paths).done == set(ITEMS)
+    assert len(decoded) == 3
+
+
+def test_a_file_that_changed_is_decoded_again(paths, decoded):
+    path = write(paths, ITEMS[0])
+    check(paths)
+    content = path.read_bytes()
+    path.unlink()
+    write(paths, ITEMS[0], content[:50] + b"\0" + content[51:])
+    assert check(paths).damaged == {ITEMS[0]}
+    assert len(decoded) == 2
+
+
+def test_the_memory_forgets_what_is_gone(paths):
+    written = [write(paths, item) for item in ITEMS]
+    check(paths)
+    written[0].unlink()
+    check(paths)
+    assert sorted(json.loads(paths.checked_results.read_text())) == ["KNN_c1/iris-0a1b/0_1", "KNN_c1/iris-0a1b/0_2"]
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"KNN_c1/iris-0a1b/0_0": "x"}'])
+def test_a_damaged_memory_costs_a_second_look_and_no_more(paths, decoded, content):
+    write(paths, ITEMS[0])
+    paths.checked_results.parent.mkdir(parents=True)
+    paths.checked_results.write_text(content)
+    assert check(paths).done == {ITEMS[0]}
+    assert len(decoded) == 1
+
+
+def test_an_interrupted_check_keeps_what_it_learnt(paths, decoded, monkeypatch):
+    for item in ITEMS:
+        write(paths, item)
+    counting = cache_check.decode_fully
+
+    def interrupted(path):
+        if len(decoded) == 2:
+            raise KeyboardInterrupt
+        return counting(path)
+
+    monkeypatch.setattr(cache_check, "decode_fully", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        check(paths)
+    assert len(json.loads(paths.checked_results.read_text())) == 2
+
+
+def test_results_that_no_plan_knows_are_one_problem_that_says_so(paths):
+    write(paths, ITEMS[0])
+    for name in ("XGB_c1", "XGB_r1", "XGB_r2", "XGB_r3"):
+        write(paths, Item(name, "iris", 0, 0, "iris-0a1b"))
+    write(paths, Item("KNN_c1", "other", 0, 0, "other-ffff"))
+    state = check(paths)
+    assert state.done == {ITEMS[0]}
+    (problem,) = state.problems
+    assert problem.code == "foreign-results"
+    assert str(problem) == (
+        f"{paths.data}: 5 results that no plan of 'demo' knows: KNN_c1/other-ffff, XGB_c1/iris-0a1b, "
+        "XGB_r1/iris-0a1b and 2 more, "
+        "expected results of this benchmark's experiments on its tasks\n"
+        "    fix: another benchmark's? give this one a benchmark_name of its own, or move those results away"
+    )
+
+
+def test_results_of_another_plan_of_this_benchmark_are_not_foreign(paths):
+    write(paths, Item("XGB_c1", "wine", 0, 0, "wine-1"))
+    assert check(paths, experiments=["KNN_c1", "XGB_c1"], tasks=["iris-0a1b", "wine-1"]).problems == ()
+
+
+def test_odd_things_in_the_tree_are_listed(paths):
+    write(paths, ITEMS[0])
+    link = paths.data / "KNN_c1" / "iris-0a1b" / "0_1"
+    link.symlink_to(paths.data / "KNN_c1" / "iris-0a1b" / "0_0")
+    state = check(paths)
+    assert state.done == {ITEMS[0]}
+    assert [problem.code for problem in state.problems] == ["link"]

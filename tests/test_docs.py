@@ -1,0 +1,72 @@
+"""Documentation cannot lie: every command line in it is parsed by the real parser, every file it names exists."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTS = sorted(
+    path
+    for pattern in ("*.md", "references/**/*.md", "tmp_scripts/*.md", ".agents/skills/**/*.md")
+    for path in ROOT.glob(pattern)
+)
+TEMPLATE = ROOT / ".agents/skills/benchmark-model/references/run_benchmark_template.py"
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
+INTERPRETER = ".venv/bin/python"
+
+
+def command_lines(document: Path) -> list[str]:
+    """Lines of fenced bash blocks, with continuations joined, and commands in back ticks."""
+    text = document.read_text()
+    lines = []
+    for block in re.findall(r"^```bash\n(.*?)^```", text, re.M | re.S):
+        lines += [line.strip() for line in block.replace("\\\n", " ").splitlines() if line.strip()]
+    text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    lines += [span for span in re.findall(r"`([^`\n]+)`", text) if span.startswith((INTERPRETER, "make "))]
+    return [line.partition(" #")[0].strip() for line in lines if not line.startswith("#")]
+
+
+COMMANDS = [(document, line) for document in DOCUMENTS for line in command_lines(document)]
+
+
+def load(script: Path):
+    spec = importlib.util.spec_from_file_location(f"documented_{script.stem}", script)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def script_of(word: str) -> Path:
+    """The script that a word names; a run script is the template until someone fills it."""
+    if re.fullmatch(r"tmp_scripts/run_\w+\.py", word):
+        return TEMPLATE
+    return ROOT / word
+
+
+def test_there_are_commands_to_check():
+    assert len(COMMANDS) > 5
+
+
+@pytest.mark.parametrize(("document", "line"), COMMANDS, ids=[f"{d.name}: {line}" for d, line in COMMANDS])
+def test_documented_commands_parse(document, line, capsys):
+    words = shlex.split(line)
+    if words[0] == "make":
+        assert set(words[1:]) <= TARGETS, f"{document.name}: {line}"
+    elif words[0] == INTERPRETER and words[1] != "-m":
+        script = script_of(words[1])
+        assert script.is_file(), f"{document.name} names {words[1]}"
+        load(script).build_parser().parse_args(words[2:])
+    else:
+        assert words[0] in {INTERPRETER, "git", "cd"}, f"{document.name}: {line}: not a command this test knows"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_documented_files_exist(document):
+    for target in re.findall(r"\]\(([^)#]+)\)", document.read_text()):
+        if "://" not in target:
+            assert (document.parent / target).exists(), f"{document.name} links to {target}"
