@@ -15,7 +15,6 @@ from benchwright.arena import Item
 from benchwright.contract import Exit, Failure
 from benchwright.files import FileLock, RunPaths, write_json
 from benchwright.launch import run_local
-from benchwright.launch.local_paths import run_lock
 from benchwright.launch.record import write_record
 from benchwright.node import read_events
 
@@ -135,7 +134,7 @@ def test_every_run_has_a_log_folder_of_its_own_with_its_events(paths):
 
 def test_a_second_run_is_refused_and_told_of_the_first(paths):
     set_up(paths, [["write-a"]])
-    with FileLock(run_lock(paths), "run of demo"), pytest.raises(Failure) as caught:
+    with FileLock(paths.run_lock, "run of demo"), pytest.raises(Failure) as caught:
         run_local(paths)
     assert caught.value.exit == Exit.REFUSED
     (problem,) = caught.value.problems

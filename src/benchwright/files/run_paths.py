@@ -56,6 +56,20 @@ class RunPaths:
         return self.setup / ".setup.lock"
 
     @property
+    def run_lock(self) -> Path:
+        """Held while items run on this machine, and while a set-up replaces what they read."""
+        return self.setup / ".run.lock"
+
+    @property
+    def task_cache(self) -> Path:
+        """The data of published tasks, shared by every benchmark of the workspace."""
+        return self.workspace / "task_cache"
+
+    def local_logs(self, started: str) -> Path:
+        """The logs of a run on this machine that started at ``started``, a time stamp fit for a file name."""
+        return self.logs / f"local-{started}"
+
+    @property
     def checked_results(self) -> Path:
         """Which result files were decoded in full, by size, mtime and inode."""
         return self.setup / "checked_results.json"

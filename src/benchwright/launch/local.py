@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import signal
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +14,6 @@ from typing import Any
 from benchwright.contract import Exit, Failure, Outcome, Problem, Progress
 from benchwright.files import FileLock, RunPaths
 from benchwright.launch.groups import group_jobs, identity_of
-from benchwright.launch.local_paths import new_log_folder, run_lock
 from benchwright.launch.plan import BenchmarkPlan, LocalSetup
 from benchwright.launch.record import PlanRecord, read_records
 from benchwright.node import (
@@ -123,12 +125,23 @@ def run_local(
             parallel = plan.scheduler_setup.parallel if isinstance(plan.scheduler_setup, LocalSetup) else 1
     else:
         paths = plan
-    with FileLock(run_lock(paths), f"run of {paths.benchmark}"):
+    with FileLock(paths.run_lock, f"run of {paths.benchmark}"):
         record = _record(paths, identity)
         if not record.job_files:
             return RunReport(paths.benchmark, 0, 0, 0, 0, None, (), None)
-        logs = new_log_folder(paths)
+        logs = _new_log_folder(paths)
         return _run(paths, logs, list(_bundles(record, logs)), parallel or 1, progress)
+
+
+def _new_log_folder(paths: RunPaths) -> Path:
+    """Make the log folder of a run that starts now, numbered when another started in the same second."""
+    now = time.strftime("%Y%m%d-%H%M%S")
+    for started in itertools.chain([now], (f"{now}-{number}" for number in itertools.count(2))):
+        folder = paths.local_logs(started)
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(parents=True)
+            break
+    return folder
 
 
 def _record(paths: RunPaths, identity: str | None) -> PlanRecord:

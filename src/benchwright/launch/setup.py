@@ -13,7 +13,6 @@ from benchwright.launch.bundles import Bundles, make_bundles
 from benchwright.launch.cache_check import CacheState, check_cache
 from benchwright.launch.groups import Group, group_jobs, identity_of
 from benchwright.launch.job_file import job_defaults, write_job_file
-from benchwright.launch.local_paths import run_lock
 from benchwright.launch.plan import BenchmarkPlan
 from benchwright.launch.record import read_records, record_path, remove_own_files, versions_of, write_record
 from benchwright.launch.resolve import GroupGrid, open_source, resolve
@@ -86,7 +85,7 @@ def setup_jobs(plan: BenchmarkPlan, progress: Progress | None = None) -> SetupRe
     groups = group_jobs(plan)
     paths = plan.paths
     purpose = f"setup of {plan.benchmark_name}"
-    with FileLock(paths.setup_lock, purpose), FileLock(run_lock(paths), purpose):
+    with FileLock(paths.setup_lock, purpose), FileLock(paths.run_lock, purpose):
         return _Setup(plan, groups, paths, progress).run()
 
 
@@ -148,11 +147,6 @@ class _Setup:
             notes=tuple(self._notes),
         )
 
-    @property
-    def _task_cache(self) -> Path:
-        """The data of published tasks, shared by every benchmark of the workspace."""
-        return self._paths.workspace / "task_cache"
-
     def _begin(self, stage: str, note: str = "") -> None:
         """Say which stage of the set-up is at work."""
         if self._progress:
@@ -190,13 +184,13 @@ class _Setup:
         datasets = dict.fromkeys(item.dataset for items in missing for item in items)
         if datasets:
             self._begin("preparing tasks")
-            materialise_tasks(source, list(datasets), self._task_cache)
+            materialise_tasks(source, list(datasets), self._paths.task_cache)
 
     def _write(self, one: GroupGrid, items: Sequence[Item]) -> tuple[list[Path], list[Bundles]]:
         """Write one group's job batch, and a job file for each bundle size."""
         label = self._label(one.group)
         batch = self._paths.job_batch(label)
-        one.grid.only(items).save(batch, self._task_cache)
+        one.grid.only(items).save(batch, self._paths.task_cache)
         defaults = job_defaults(
             one.group,
             one.resources,
