@@ -75,6 +75,14 @@ class Failure(Exception):
         self.next = tuple(next)
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Survive the way back from a worker process whole."""
+        return _failure, (self.problems, self.exit, self.next)
+
+
+def _failure(problems: Sequence[Problem], exit: Exit, next: Sequence[str]) -> Failure:
+    return Failure(problems, exit=exit, next=next)
+
 
 def usage_error(where: str, found: str, expected: str = "", fix: str = "", *, code: str = "usage") -> Failure:
     """A failure whose cause is what the user typed or wrote (exit 2)."""

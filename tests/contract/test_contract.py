@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 from benchwright import __version__
 from benchwright.contract import Exit, Failure, Outcome, Problem, redact, usage_error
@@ -19,6 +20,12 @@ def test_a_failure_carries_all_problems_and_its_exit_code():
     assert str(failure) == f"{MISMATCH}\n{MISMATCH}"
     outcome = Outcome.of_failure(failure)
     assert (outcome.summary, outcome.exit, outcome.next) == ("2 problems", Exit.REFUSED, ("make setup",))
+
+
+def test_a_failure_comes_back_whole_from_a_worker_process():
+    failure = Failure([MISMATCH], exit=Exit.REFUSED, next=["make setup"])
+    again = pickle.loads(pickle.dumps(failure))
+    assert (again.problems, again.exit, again.next, str(again)) == ((MISMATCH,), 5, ("make setup",), str(failure))
 
 
 def test_the_envelope_is_the_contract():

@@ -1,0 +1,222 @@
+"""The work of one split: its results become rows, and its predictions two ensembles, then nothing of them is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from sys import intern
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchwright.contract import Failure, Problem
+from benchwright.processing.ensemble import METRICS, EnsembleSelection, MetricRows, metric_rows
+from benchwright.processing.ensemble.rows import Float32
+from benchwright.processing.naming import prefix_of
+from benchwright.raw.result import Predictions, Result
+
+ENSEMBLE_SIZES = {"tuned": 1, "tuned_ensemble": 40}
+"""Greedy iterations of the two tuned variants; ``tuned`` is thus the config with the best validation error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What remains of a result: everything but its predictions. Names are the raw ones."""
+
+    path: str
+    framework: str
+    prefix: str
+    family: str | None
+    kind: str
+    dataset: str
+    split: int
+    problem_type: str
+    metric: str
+    metric_error: float
+    metric_error_val: float | None
+    time_train_s: float
+    time_infer_s: float
+
+    @classmethod
+    def of(cls, result: Result) -> Row:
+        """The row of a result. Its texts are shared with other rows, of which there may be 100,000s."""
+        family = result.method_metadata.get("ag_key", result.method_metadata.get("model_type"))
+        return cls(
+            path=str(result.path),
+            framework=intern(result.framework),
+            prefix=intern(prefix_of(result.framework, result.method_metadata)),
+            family=intern(str(family)) if isinstance(family, str) else None,
+            kind=result.kind,
+            dataset=intern(result.dataset),
+            split=result.split,
+            problem_type=intern(result.problem_type),
+            metric=intern(result.metric),
+            metric_error=result.metric_error,
+            metric_error_val=result.metric_error_val,
+            time_train_s=result.time_train_s,
+            time_infer_s=result.time_infer_s,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TunedRow:
+    """One tuned variant on one split.
+
+    ``time_train_s`` is the time of all configs that were considered, ``time_infer_s`` that of the members.
+    """
+
+    subtype: str
+    dataset: str
+    split: int
+    problem_type: str
+    metric: str
+    metric_error: float
+    metric_error_val: float
+    time_train_s: float
+    time_infer_s: float
+
+
+@dataclass(slots=True)
+class SplitOutcome:
+    """A split's rows, what makes its tables impossible (``problems``) and what does not (``findings``)."""
+
+    rows: list[Row] = field(default_factory=list)
+    tuned: list[TunedRow] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    findings: list[Problem] = field(default_factory=list)
+
+
+class SplitWork:
+    """Takes in the results of one split, one at a time, keeping of each prediction only what the metric looks at."""
+
+    def __init__(self, *, tune: bool) -> None:
+        self.outcome = SplitOutcome()
+        self._tune = tune
+        self._first: Result | None = None
+        self._val: MetricRows | None = None
+        self._test: MetricRows | None = None
+        self._reduced: dict[int, tuple[Float32, Float32]] = {}
+
+    def add(self, result: Result) -> None:
+        """Take in a result; whatever does not fit the split's others is noted as a problem.
+
+        Metrics are checked across all splits; a result of another one is left out of the ensembles until then.
+        """
+        outcome = self.outcome
+        outcome.rows.append(Row.of(result))
+        if not self._tune or result.predictions is None or result.metric not in METRICS:
+            return
+        if self._first is not None and result.metric != self._first.metric:
+            return
+        try:
+            if self._first is None:
+                self._open(result, result.predictions)
+            elif problem := _misfit(result, self._first):
+                outcome.problems.append(problem)
+                return
+            if self._val is not None and self._test is not None:
+                self._reduced[len(outcome.rows) - 1] = (
+                    self._val.reduce(result.predictions.val),
+                    self._test.reduce(result.predictions.test),
+                )
+        except Failure as failure:
+            outcome.problems.extend(_relocated(failure, str(result.path)))
+
+    def _open(self, result: Result, predictions: Predictions) -> None:
+        """Let the first result set the rows and labels that all others must share."""
+        without_children = replace(predictions, val_per_child=(), test_per_child=(), val_rows_per_child=())
+        self._first = replace(result, predictions=without_children)
+        self._val = metric_rows(result.metric, predictions.y_val)
+        self._test = metric_rows(result.metric, predictions.y_test)
+
+    def finish(self) -> SplitOutcome:
+        """Fit the ensembles, unless something is wrong, and let go of the predictions."""
+        outcome, reduced = self.outcome, self._reduced
+        self._reduced = {}
+        one_method = len({row.prefix for row in outcome.rows}) == 1
+        if reduced and one_method and not outcome.problems and self._val is not None and self._test is not None:
+            order = sorted(reduced, key=lambda number: outcome.rows[number].framework)
+            val, test = (np.array([reduced[number][part] for number in order]) for part in (0, 1))
+            try:
+                ensembles = EnsembleSelection(self._val, val)
+                outcome.tuned = _tune([outcome.rows[number] for number in order], ensembles, self._test, test)
+            except Failure as failure:
+                outcome.problems.extend(failure.problems)
+        return outcome
+
+
+def work_on_files(paths: Sequence[Path], load: Callable[[Path], Result], *, tune: bool) -> SplitOutcome:
+    """The outcome of the split whose result files are ``paths``. A file that cannot be loaded is a finding."""
+    work = SplitWork(tune=tune)
+    for path in paths:
+        try:
+            result = load(path)
+        except Failure as failure:
+            work.outcome.findings.extend(failure.problems)
+        else:
+            work.add(result)
+    return work.finish()
+
+
+def _tune(rows: Sequence[Row], ensembles: EnsembleSelection, test: MetricRows, candidates: Float32) -> list[TunedRow]:
+    """The tuned variants over configs ``rows``, in the order of ``candidates`` (m, n) on the test rows."""
+    tuned = []
+    for subtype, size in ENSEMBLE_SIZES.items():
+        selection = ensembles.select(size=size)
+        tuned.append(
+            TunedRow(
+                subtype=subtype,
+                dataset=rows[0].dataset,
+                split=rows[0].split,
+                problem_type=rows[0].problem_type,
+                metric=rows[0].metric,
+                metric_error=selection.error_test(test, candidates),
+                metric_error_val=selection.error_val,
+                time_train_s=sum(row.time_train_s for row in rows),
+                time_infer_s=sum(rows[member].time_infer_s for member in selection.members),
+            )
+        )
+    return tuned
+
+
+def _misfit(result: Result, first: Result) -> Problem | None:
+    """Why a result cannot be mixed with the first one of its split, if so."""
+    if (result.dataset, result.split) != (first.dataset, first.split):
+        return Problem(
+            "split-differs",
+            str(result.path),
+            f"{result.dataset}, split {result.split}",
+            f"{first.dataset}, split {first.split}, as in {first.path}",
+            "move the file to the folder of its own task and split, or run this item again",
+        )
+    if not _same_rows(result.predictions, first.predictions):
+        return Problem(
+            "rows-differ",
+            str(result.path),
+            "validation or test rows or labels of its own",
+            f"those of {first.path}: an ensemble mixes predictions for the same rows",
+            "run this item again with the split's present data",
+        )
+    return None
+
+
+def _same_rows(mine: Predictions | None, theirs: Predictions | None) -> bool:
+    if mine is None or theirs is None:
+        return mine is theirs
+    pairs: Iterable[tuple[NDArray[Any], NDArray[Any]]] = (
+        (mine.y_val, theirs.y_val),
+        (mine.y_test, theirs.y_test),
+        (mine.y_val_index, theirs.y_val_index),
+        (mine.y_test_index, theirs.y_test_index),
+    )
+    return all(np.array_equal(one, other) for one, other in pairs)
+
+
+def _relocated(failure: Failure, where: str) -> list[Problem]:
+    """The problems of a metric, at the file they come from."""
+    return [
+        Problem(problem.code, where, f"{problem.where}: {problem.found}", problem.expected, problem.fix)
+        for problem in failure.problems
+    ]
