@@ -42,15 +42,15 @@ def wine_cultivar() -> Columns:
     return _columns(data.data, data.feature_names, kept) | {"target": names[data.target]}
 
 
-def digit_shape(rows: int = 420) -> Columns:
-    """Five classes: 420 images of the digits 1, 3, 5, 8 and 9, each 8x8 image averaged down to 4x4 (16 features)."""
+def digit_shape(rows: int = 320) -> Columns:
+    """Four classes: 320 images of the digits 3, 5, 8 and 9, by six of their 64 pixels."""
     from sklearn.datasets import load_digits
 
     data = load_digits()
-    wanted = np.flatnonzero(np.isin(data.target, (1, 3, 5, 8, 9)))
+    wanted = np.flatnonzero(np.isin(data.target, (3, 5, 8, 9)))
     wanted = np.sort(wanted[StableRandom(106).order(len(wanted))[:rows]])
-    pooled = data.images[wanted].reshape(rows, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(rows, 16)
-    columns: Columns = {f"cell_{i // 4}{i % 4}": pooled[:, i] for i in range(16)}
+    pixels = ((1, 4), (2, 2), (2, 5), (3, 3), (5, 2), (5, 5))
+    columns: Columns = {f"pixel_{i}{j}": data.images[wanted, i, j] for i, j in pixels}
     names = np.array([f"d{digit}" for digit in range(10)], dtype=object)
     return columns | {"target": names[data.target[wanted]]}
 

@@ -59,8 +59,8 @@ def ring_signal(rows: int = 400) -> Columns:
     return columns
 
 
-def soil_type(rows: int = 450) -> Columns:
-    """Four classes, 8 features of which 5 are categorical; acidity and vegetation have missing values.
+def soil_type(rows: int = 330) -> Columns:
+    """Three classes, 8 features of which 5 are categorical; acidity and vegetation have missing values.
 
     The class is the largest of four scores: a class' own profile of (moisture, acidity, slope), plus 0.9 for its
     own vegetation and 0.6 for its own rock, plus normal noise of standard deviation 0.8.
@@ -70,10 +70,14 @@ def soil_type(rows: int = 450) -> Columns:
     vegetation = random.pick(rows, (3, 2, 2, 2, 1))
     rock = random.pick(rows, (2, 2, 1, 1))
     aspect, use, season = (random.pick(rows, weights) for weights in ((1, 1, 1, 1), (3, 2, 1), (1, 1)))
-    profiles = ((1.0, 0.2, -0.4), (-0.9, 0.7, 0.0), (0.0, -1.0, 0.5), (0.3, 0.3, 1.0))
+    profiles = ((1.0, 0.2, -0.4), (-0.9, 0.7, 0.0), (0.0, -1.0, 0.5))
     scores = np.stack(
         [
-            m * moisture + a * acidity + s * slope + 0.9 * (vegetation == k) + 0.6 * (rock == k)
+            m * moisture
+            + a * acidity
+            + s * slope
+            + 0.9 * (vegetation == k)
+            + 0.6 * (rock == k)
             + 0.8 * random.normal(rows)
             for k, (m, a, s) in enumerate(profiles)
         ]
@@ -87,7 +91,7 @@ def soil_type(rows: int = 450) -> Columns:
         "aspect": _labels(aspect, ("n", "e", "s", "w")),
         "use": _labels(use, ("forest", "meadow", "field")),
         "season": _labels(season, ("wet", "dry")),
-        "target": _labels(np.argmax(scores, axis=0), ("clay", "loam", "peat", "gravel")),
+        "target": _labels(np.argmax(scores, axis=0), ("clay", "loam", "peat")),
     }
 
 

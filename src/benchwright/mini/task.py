@@ -41,8 +41,7 @@ class MiniTask:
 
     @property
     def key(self) -> str:
-        """The directory name of its results, ``{name}-{first 12 digits of the hash}``, which is also the data set's
-        name in result rows."""
+        """The name of its results' folder and of its data set in result rows: ``{name}-{first 12 of the hash}``."""
         return f"{self.name}-{self.hash[:12]}"
 
     @property

@@ -1,0 +1,144 @@
+"""Evaluate a run: process its raw results, put them beside the arena's reference results, rate, and write tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from benchwright.arena import ArenaSource, ArenaSpec, Expression, TaskSet, select_splits, subset_label
+from benchwright.contract import Exit, Failure, Problem, Progress
+from benchwright.files import RunPaths
+from benchwright.leaderboard.comparison import Field, assemble, compare
+from benchwright.leaderboard.coverage import covered, run_rows, without_fallback
+from benchwright.leaderboard.evaluation import Evaluation, SkippedSubset, SubsetEvaluation
+from benchwright.leaderboard.frame import results_frame
+from benchwright.leaderboard.labels import equal_labels
+from benchwright.leaderboard.outputs import write_subset
+from benchwright.leaderboard.ratings import N_BOOTSTRAPS, check_bootstraps
+from benchwright.leaderboard.rows import keep_rows
+from benchwright.leaderboard.run_methods import EvalMethod, resolve
+from benchwright.leaderboard.run_tables import load_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class HasWorkspace(Protocol):
+    """What a run was launched with, as far as an evaluation needs it: ``benchwright.launch.PathSetup``."""
+
+    @property
+    def workspace(self) -> Path:
+        """The folder below which every run has its results."""
+        ...
+
+
+@dataclass(frozen=True)
+class EvalConfig:
+    """What to evaluate: the run that ``benchmark_name`` and ``path_setup`` were launched with.
+
+    ``arena`` is the name of one, or an opened one. ``figure_output_dir`` takes every table and figure. ``subsets`` are
+    subset expressions (``[]`` is everything); None means the arena's own list. ``only_valid_tasks`` narrows every
+    leaderboard to the splits that the run has results on, in place of imputing the rest. ``num_cpus`` bounds the
+    processes that process results; None means all cores.
+    """
+
+    benchmark_name: str
+    arena: str | ArenaSource
+    methods: Sequence[EvalMethod]
+    path_setup: HasWorkspace
+    figure_output_dir: Path | str
+    subsets: Sequence[Expression] | None = None
+    only_valid_tasks: bool = False
+    n_bootstraps: int = N_BOOTSTRAPS
+    num_cpus: int | None = None
+
+
+def run_eval(config: EvalConfig, progress: Progress | None = None) -> Evaluation:
+    """Evaluate a run on every subset, and write its tables under ``figure_output_dir``.
+
+    Written are ``artifacts/<benchmark>/methods/<method>/`` (the processed tables and their metadata) and what
+    ``outputs.write_subset`` says. ``progress`` counts the splits processed, then the subsets rated.
+
+    Raises:
+        Failure: the configuration is wrong (exit 2), a method has no results or they are another arena's (exit 1), or
+            the reference results cannot be had (exit 3).
+    """
+    source = _open(config.arena)
+    arena = source.spec
+    paths = RunPaths(Path(config.path_setup.workspace), config.benchmark_name)
+    output_dir = Path(config.figure_output_dir).expanduser().absolute()
+    check_bootstraps(config.n_bootstraps)
+    scopes = _scopes(config.subsets, arena)
+    methods = resolve(config.methods, config.benchmark_name)
+
+    reference, left_out = _reference_rows(source)
+    loaded, problems = load_rows(methods, paths.data, output_dir, num_cpus=config.num_cpus, progress=progress)
+    run, shortfalls = run_rows(loaded, arena, only_valid_tasks=config.only_valid_tasks)
+    metadata = {method.key: method for method in source.reference_methods()}
+    display = {key: method.display_name for key, method in metadata.items()}
+    field = assemble(reference, run, display, {entry.metadata.key: entry.method.label for entry in loaded})
+    metadata |= {entry.metadata.key: entry.metadata for entry in loaded}
+    requests = {entry.metadata.key: entry.method.request.name for entry in loaded}
+    problems = [*problems, *shortfalls, *left_out, *without_fallback(field.results, arena)]
+    problems += equal_labels(field.labels, field.sources, requests)
+
+    if config.only_valid_tasks:
+        scopes = {label: covered(scope, run) for label, scope in scopes.items()}
+    outcomes = _compared(field, scopes, config, arena, progress)
+    subsets = tuple(outcome for outcome in outcomes if isinstance(outcome, SubsetEvaluation))
+    return Evaluation(
+        benchmark_name=config.benchmark_name,
+        arena=arena.title,
+        output_dir=output_dir,
+        subsets=subsets,
+        skipped=tuple(outcome for outcome in outcomes if isinstance(outcome, SkippedSubset)),
+        metadata=metadata,
+        new=tuple(field.new),
+        problems=tuple(problems),
+        files=tuple(path for subset in subsets for path in write_subset(output_dir, subset, metadata)),
+    )
+
+
+def _open(arena: str | ArenaSource) -> ArenaSource:
+    if not isinstance(arena, str):
+        return arena
+    from benchwright.bridge import open_arena
+
+    return open_arena(arena)
+
+
+def _scopes(subsets: Sequence[Expression] | None, arena: ArenaSpec) -> dict[str, TaskSet]:
+    """The splits of each subset, by its label; all bad expressions at once."""
+    scopes: dict[str, TaskSet] = {}
+    problems: list[Problem] = []
+    for expression in arena.default_subsets if subsets is None else subsets:
+        try:
+            scopes[subset_label(expression)] = select_splits(arena.tasks, expression)
+        except Failure as failure:
+            problems += failure.problems
+    if not scopes and not problems:
+        problems.append(Problem("usage", "subsets", "none", "at least one subset; [] is the whole arena"))
+    if problems:
+        raise Failure(problems, exit=Exit.USAGE)
+    return scopes
+
+
+def _reference_rows(source: ArenaSource) -> tuple[pd.DataFrame, list[Problem]]:
+    arena = source.spec
+    frame = results_frame([source.reference_results()], where=f"the reference results of {arena.title}")
+    return keep_rows(frame, arena.tasks, arena=arena.title)
+
+
+def _compared(
+    field: Field, scopes: Mapping[str, TaskSet], config: EvalConfig, arena: ArenaSpec, progress: Progress | None
+) -> list[SubsetEvaluation | SkippedSubset]:
+    outcomes = []
+    for done, (label, scope) in enumerate(scopes.items()):
+        if progress is not None:
+            progress(done, len(scopes), note=f"rating {label}")
+        outcomes.append(compare(field, scope, arena, label=label, n_bootstraps=config.n_bootstraps))
+    if progress is not None:
+        progress(len(scopes), len(scopes))
+    return outcomes
