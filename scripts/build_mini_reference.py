@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING
 try:
     import benchwright  # noqa: F401
 except ModuleNotFoundError:
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
+    for folder in Path(__file__).resolve().parents:
+        if (folder / "src" / "benchwright").is_dir():
+            sys.path.insert(0, str(folder / "src"))
+            break
+    else:
+        print("benchwright is not installed; in its checkout: make setup", file=sys.stderr)
+        raise SystemExit(3) from None
 
 from benchwright.cli import ScriptParser, Shell, run_script
 from benchwright.contract import Exit, Failure, Outcome, Problem

@@ -16,11 +16,9 @@ step .venv/bin/python $run run --parallel 2
 step .venv/bin/python $run eval
 
 out=tmp_scripts/eval_output/demo_xgboost
-cat <<END
-
-Open these:
-  $out/leaderboards/full.csv                      the leaderboard of the whole arena
-  $out/subsets/full/tabarena_leaderboard.csv      the same with every column
-  $out/subsets/full/winrate_matrix.csv            who beats whom, how often
-  $run                            the run script: its first lines are all there is to change
-END
+printf '\nOpen these:\n'
+printf '  %-68s %s\n' \
+    "$out/leaderboards/full.csv" "the leaderboard of the whole arena" \
+    "$out/subsets/full/results_per_split.csv" "every error behind it" \
+    "$out/subsets/full/winrate_matrix.csv" "who beats whom, how often" \
+    "$run" "its first lines are all there is to change"
