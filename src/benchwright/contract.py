@@ -93,8 +93,8 @@ def usage_error(where: str, found: str, expected: str = "", fix: str = "", *, co
 class Outcome:
     """What a script has to say: a human summary, the same as data, problems, and the commands that come next.
 
-    ``details`` are lines a person wants after the summary (a table, a list); they are not part of the envelope, whose
-    ``data`` holds the same facts.
+    ``details`` are lines a person wants after the summary (a table, a list), ``closing`` lines that belong at the very
+    end, behind the problems. Neither is part of the envelope, whose ``data`` holds the same facts.
     """
 
     summary: str
@@ -102,6 +102,7 @@ class Outcome:
     details: Sequence[str] = ()
     problems: Sequence[Problem] = ()
     next: Sequence[str] = ()
+    closing: Sequence[str] = ()
     exit: Exit = Exit.DONE
 
     @classmethod

@@ -5,9 +5,6 @@ import itertools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-pytest.importorskip("tabarena")
-
 from tabarena.benchmark.task.metadata import TaskMetadataCollection
 from tabarena.contexts import BeyondArenaContext, TabArenaContext
 from tabarena.contexts.beyondarena.methods import beyond_method_metadata_collection

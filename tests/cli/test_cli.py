@@ -21,11 +21,15 @@ def run(call, argv, capsys):
 
 def test_the_summary_is_for_people(capsys):
     outcome = Outcome(
-        "2 of 3 fit", details=["a line"], problems=[Problem("x", "here", "broken", fix="mend it")], next=["make test"]
+        "2 of 3 fit",
+        details=["a line"],
+        problems=[Problem("x", "here", "broken", fix="mend it")],
+        next=["make test"],
+        closing=["the end"],
     )
     code, out, err = run(lambda args, shell: outcome, [], capsys)
     assert code == 0
-    assert out == "2 of 3 fit\na line\n  - here: broken\n    fix: mend it\nnext:\n    make test\n"
+    assert out == "2 of 3 fit\na line\n  - here: broken\n    fix: mend it\nnext:\n    make test\nthe end\n"
     assert err == ""
 
 

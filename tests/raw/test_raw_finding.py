@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -138,8 +139,30 @@ def test_tree_without_results_is_one_problem(tmp_path) -> None:
     ]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_unreadable_folder_is_listed(tmp_path) -> None:
-    add(tmp_path)
-    (tmp_path / "closed").mkdir(mode=0)
-    assert problems(find_results(tmp_path)) == [("unreadable", "closed")]
+@pytest.fixture
+def as_nobody():
+    """Root reads everything, so it becomes an ordinary user for a while."""
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(65534)
+    yield
+    os.seteuid(user)
+
+
+@pytest.fixture
+def open_folder():
+    """A folder that any user may look into; ``tmp_path`` lies in one that its owner alone may."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+@pytest.fixture
+def closed_folder(open_folder):
+    add(open_folder)
+    (open_folder / "closed").mkdir(mode=0)
+    return open_folder
+
+
+def test_unreadable_folder_is_listed(closed_folder, as_nobody) -> None:
+    assert problems(find_results(closed_folder)) == [("unreadable", "closed")]

@@ -202,7 +202,8 @@ def test_object_around_the_dict_is_taken_off(genuine, content, written, monkeypa
 
 
 def test_pandas_content_of_the_first_files_is_named(content, written) -> None:
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     value = content("holdout")
     value["simulation_artifacts"]["y_val"] = pandas.Series([1, 2, 3])
     path = written(value)

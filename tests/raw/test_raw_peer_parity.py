@@ -10,7 +10,6 @@ import pytest
 from benchwright.raw import load_result
 from benchwright.raw.metrics import metric_error
 
-pytest.importorskip("tabarena")
 TOLERANCE = {"roc_auc": 1e-12, "rmse": 1e-12, "log_loss": 1e-6}
 """Multiclass log loss is computed in float32, where two libraries' logarithms may differ in the last bit."""
 

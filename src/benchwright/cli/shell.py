@@ -170,11 +170,12 @@ def _print(outcome: Outcome, code: int, script: str, args: argparse.Namespace, s
 
 
 def report(outcome: Outcome) -> str:
-    """The human form of an outcome: problems last but one, so that the next command is what the eye meets."""
+    """The human form of an outcome: problems late, so that they and the next command are what the eye meets."""
     lines = [outcome.summary, *outcome.details]
     lines += [f"  - {problem}" for problem in outcome.problems]
     if outcome.next:
         lines += ["next:", *(f"    {command}" for command in outcome.next)]
+    lines += outcome.closing
     return redact("\n".join(lines))
 
 
