@@ -21,6 +21,7 @@ def info(**changes) -> ModelInfo:
         "name": "XGBoost",
         "key": "xgboost",
         "display_name": "XGBoost",
+        "ag_name": "XGBoost",
         "compute": "cpu",
         "problem_types": ("binary", "multiclass", "regression"),
         "has_search_space": True,

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from benchwright.arena import MethodMetadata, ModelInfo, did_you_mean
 from benchwright.contract import usage_error
 
-
-@dataclass(frozen=True, slots=True)
-class RegisteredModel(ModelInfo):
-    """A model with the name that AutoGluon, and so its experiments, know it by: ``TA-TabM`` for ``TabM``."""
-
-    ag_name: str
-
-
 _PROBLEM_TYPES = ("binary", "multiclass", "regression")
 
 
-def model_infos() -> tuple[RegisteredModel, ...]:
+def model_infos() -> tuple[ModelInfo, ...]:
     """Every registered model, in the registry's order. The first call imports the registry: two seconds or more."""
     return tuple(info for info, _ in _registry())
 
 
-def model_info(name: str) -> RegisteredModel:
+def model_info(name: str) -> ModelInfo:
     """The model called ``name``.
 
     Like ``tabarena``, the first entry whose display name or registry name it is; failing that, the only one whose
@@ -38,7 +29,7 @@ def model_info(name: str) -> RegisteredModel:
     return registered(name)[0]
 
 
-def registered(name: str) -> tuple[RegisteredModel, Any]:
+def registered(name: str) -> tuple[ModelInfo, Any]:
     """The model called ``name``, and ``tabarena``'s own entry for it; raises like ``model_info``."""
     entries = _registry()
     for entry in entries:
@@ -55,24 +46,24 @@ def registered(name: str) -> tuple[RegisteredModel, Any]:
     raise usage_error("model", f"no model is called {name!r}", "", did_you_mean(name, known), code="unknown-model")
 
 
-def _names(info: RegisteredModel) -> tuple[str, str, str]:
+def _names(info: ModelInfo) -> tuple[str, str, str]:
     return info.name, info.display_name, info.key
 
 
 @cache
-def _registry() -> tuple[tuple[RegisteredModel, Any], ...]:
+def _registry() -> tuple[tuple[ModelInfo, Any], ...]:
     from tabarena.models import get_model_registry
 
     return tuple((_info(entry), entry) for entry in get_model_registry().values())
 
 
-def _info(entry: Any) -> RegisteredModel:
+def _info(entry: Any) -> ModelInfo:
     from autogluon.core.models import AbstractModel
 
     metadata, model = MethodMetadata.from_object(entry.method_metadata), entry.model_cls
     static_estimate = model._estimate_memory_usage_static.__func__
     supported = model.supported_problem_types()
-    return RegisteredModel(
+    return ModelInfo(
         name=metadata.method,
         key=_folder(entry),
         display_name=metadata.display_name,
