@@ -110,6 +110,14 @@ def test_a_long_report_is_cut_on_the_screen_and_whole_in_the_file(tmp_path, caps
     assert len(file.read_text().splitlines()) == 101
 
 
+def test_the_next_commands_and_the_closing_are_never_cut(capsys):
+    outcome = Outcome("many", details=[f"line {i}" for i in range(100)], next=["make test"], closing=["the", "end"])
+    _, out, _ = run(lambda args, shell: outcome, [], capsys)
+    lines = out.splitlines()
+    assert len(lines) == 40
+    assert lines[-5:] == ["... 66 more lines; --out FILE writes them all", "next:", "    make test", "the", "end"]
+
+
 def test_a_report_file_can_be_json(tmp_path, capsys):
     file = tmp_path / "report.json"
     run(lambda args, shell: Outcome("fine", {"n": 1}), ["--out", str(file)], capsys)

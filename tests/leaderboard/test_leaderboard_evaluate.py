@@ -122,7 +122,7 @@ def test_the_outcome_ends_with_the_block_and_is_json(evaluation):
     assert outcome.summary == (
         f"LightGBM (default) is 4 of 7 on full of the local arena; tables are in {evaluation.output_dir}"
     )
-    assert outcome.details[-len(evaluation.position_block()) :] == evaluation.position_block()
+    assert list(outcome.closing) == ["", *evaluation.position_block()]
     assert outcome.details[1] == "Leaderboard full"
     envelope = json.loads(json.dumps(outcome.envelope("eval"), allow_nan=False))
     assert envelope["data"]["subsets"][0]["positions"][0]["of"] == 7

@@ -137,14 +137,15 @@ def test_the_table_in_plain_text(evaluation):
 
 
 def test_the_table_in_markdown_has_the_runs_rows_in_bold(evaluation):
-    table = evaluation.leaderboard_table("full", compact=True, markdown=True)
+    columns = {"#": "#", "Model": "Model", "Elo": "Elo", "Elo 95% CI": "95% CI", "Improvability (%)": "Impro%"}
+    table = evaluation.leaderboard_table("full", columns=columns, markdown=True)
 
-    assert table[:4] == [
-        "| Model | Elo | Impro% | TrainTime (s/1K) | PredTime (s/1K) |",
-        "| :--- | ---: | ---: | ---: | ---: |",
-        "| **Demo [33.33% IMPUTED]** | **1256** | **18.743** | **1.05** | **0.100** |",
-        "| Linear (tuned + ensemble) | 1215 | 22.850 | 13.56 | 0.940 |",
+    assert table[:3] == [
+        "| # | Model | Elo | 95% CI | Impro% |",
+        "| ---: | :--- | ---: | :--- | ---: |",
+        "| **1** | **Demo [33.33% IMPUTED]** | **1256** | **+1229/-47** | **18.743** |",
     ]
+    assert table[3].startswith("| 2 | Linear (tuned + ensemble) | 1215 | ")
 
 
 def test_a_table_without_intervals_says_so(evaluation):

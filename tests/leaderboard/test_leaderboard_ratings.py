@@ -1,5 +1,8 @@
 """Ratings equal the golden leaderboards, and input that cannot be rated is refused with every reason."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -129,6 +132,27 @@ def test_rows_without_a_name_are_refused(golden_results):
     unnamed.loc[3, ["method", "fold"]] = None
 
     assert str(refusal(unnamed)) == "results: rows without method, fold"
+
+
+def test_the_first_rating_of_a_process_runs_on_one_thread():
+    program = f"""
+import sys
+import pandas as pd
+import threadpoolctl
+from benchwright.leaderboard.ratings import rate
+
+limit = threadpoolctl.threadpool_limits
+
+def watched(*args, **options):
+    print(*args, options, "scipy.optimize" in sys.modules)  # a library that is loaded later would not be limited
+    return limit(*args, **options)
+
+threadpoolctl.threadpool_limits = watched
+rate(pd.read_csv({str(GOLDEN / "results.csv")!r}), calibration_method="m1", n_bootstraps=2)
+"""
+    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert out.stdout == "{'limits': 1, 'user_api': 'blas'} True\n"
 
 
 def test_nothing_is_printed(golden_results, capfd):

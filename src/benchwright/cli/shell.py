@@ -159,24 +159,32 @@ def _print(outcome: Outcome, code: int, script: str, args: argparse.Namespace, s
         envelope = outcome.envelope(script) | {"exit": code, "ok": code == 0}
         print(redact(json.dumps(envelope, ensure_ascii=False)), file=stdout)
         return
-    lines = report(outcome).splitlines()
-    if len(lines) > MOST_LINES and args.out is None:
-        kept = lines[: MOST_LINES - 1]
-        kept.append(f"... {len(lines) - len(kept)} more lines; --out FILE writes them all")
-        lines = kept
-    elif len(lines) > MOST_LINES:
-        lines = [*lines[: MOST_LINES - 1], f"... the whole report: {args.out}"]
-    print("\n".join(lines), file=stdout)
+    print("\n".join(_shortened(outcome, args.out)), file=stdout)
+
+
+def _shortened(outcome: Outcome, out: Path | None) -> list[str]:
+    """The report in at most ``MOST_LINES`` lines where that is possible; the next commands and the closing stay."""
+    body, ending = _body(outcome), _ending(outcome)
+    room = max(MOST_LINES - len(ending) - 1, 2)
+    if len(body) > room + 1:
+        rest = f"the whole report: {out}" if out else f"{len(body) - room} more lines; --out FILE writes them all"
+        body = [*body[:room], f"... {rest}"]
+    return body + ending
 
 
 def report(outcome: Outcome) -> str:
     """The human form of an outcome: problems late, so that they and the next command are what the eye meets."""
-    lines = [outcome.summary, *outcome.details]
-    lines += [f"  - {problem}" for problem in outcome.problems]
-    if outcome.next:
-        lines += ["next:", *(f"    {command}" for command in outcome.next)]
-    lines += outcome.closing
-    return redact("\n".join(lines))
+    return "\n".join(_body(outcome) + _ending(outcome))
+
+
+def _body(outcome: Outcome) -> list[str]:
+    lines = [outcome.summary, *outcome.details, *(f"  - {problem}" for problem in outcome.problems)]
+    return redact("\n".join(lines)).splitlines()
+
+
+def _ending(outcome: Outcome) -> list[str]:
+    commands = ["next:", *(f"    {command}" for command in outcome.next)] if outcome.next else []
+    return redact("\n".join([*commands, *outcome.closing])).splitlines()
 
 
 def _write_report(path: Path, script: str, outcome: Outcome) -> None:

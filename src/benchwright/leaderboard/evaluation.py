@@ -11,7 +11,7 @@ from benchwright.arena import MethodMetadata
 from benchwright.contract import Exit, Outcome, Problem
 from benchwright.leaderboard.labels import Source
 from benchwright.leaderboard.position import Position, position_block
-from benchwright.leaderboard.table import format_leaderboard
+from benchwright.leaderboard.table import REPORT, format_leaderboard
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,14 +78,16 @@ class Evaluation:
         lines = position_block(self.subsets)
         return lines + [f"{skipped.label}: skipped, {skipped.reason}" for skipped in self.skipped]
 
-    def leaderboard_table(self, label: str, *, compact: bool = False, markdown: bool = False) -> list[str]:
+    def leaderboard_table(
+        self, label: str, *, columns: Mapping[str, str] | None = None, markdown: bool = False
+    ) -> list[str]:
         """One subset's leaderboard as lines of text, the run's rows marked.
 
         Raises:
             KeyError: there is no leaderboard of that label.
         """
         board = {subset.label: subset.leaderboard for subset in self.subsets}[label]
-        return format_leaderboard(board, self.metadata, new=self.new, compact=compact, markdown=markdown)
+        return format_leaderboard(board, self.metadata, new=self.new, columns=columns, markdown=markdown)
 
     def outcome(self) -> Outcome:
         """The evaluation in a script's form: the first subset's top ten and the run's rows, then the closing block.
@@ -93,17 +95,18 @@ class Evaluation:
         Problems do not fail it: the numbers stand, and they say what is behind them.
         """
         if not self.subsets:
-            details, summary = self.position_block(), "no leaderboard: every subset was skipped"
-            return Outcome(summary, self.to_dict(), details, self.problems, exit=Exit.NO)
+            summary = "no leaderboard: every subset was skipped"
+            return Outcome(summary, self.to_dict(), problems=self.problems, closing=self.position_block(), exit=Exit.NO)
         first = self.subsets[0]
-        table = format_leaderboard(first.leaderboard, self.metadata, new=self.new, compact=True, top=_TOP)
+        table = format_leaderboard(first.leaderboard, self.metadata, new=self.new, columns=REPORT, top=_TOP)
         best = first.positions[0] if first.positions else None
         landed = f"{best.label} is {best.place} of {best.of}" if best else "none of the run's methods has a place"
         return Outcome(
             summary=f"{landed} on {first.label} of {self.arena}; tables are in {self.output_dir}",
             data=self.to_dict(),
-            details=["", f"Leaderboard {first.label}", *table, "", *self.position_block()],
+            details=["", f"Leaderboard {first.label}", *table],
             problems=self.problems,
+            closing=["", *self.position_block()],
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -55,8 +55,9 @@ def rate(
     results = _checked(results, calibration_method, n_bootstraps)
     _refuse_holes(results)
     extra = ("error", "rescaled_loss", "relative_error", "skill_score", "baseline_advantage", "frontier_advantage")
+    evaluator = _evaluator(results)
     with _one_thread():
-        board = _evaluator(results).leaderboard(
+        board = evaluator.leaderboard(
             results,
             include_mrr=True,
             include_rank_counts=True,
@@ -130,8 +131,11 @@ def _evaluator(results: pd.DataFrame) -> BenchmarkEvaluator:
 
 
 def _one_thread() -> AbstractContextManager[object]:
-    """Linear algebra on one thread: the bootstrap's fits are so small that waking others costs more than the work."""
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    """Linear algebra on one thread: the bootstrap's fits are so small that waking others costs more than the work.
+
+    To be entered once ``bencheval`` is imported: only libraries that are loaded by then are limited.
+    """
+    from threadpoolctl import threadpool_limits
 
     limits: AbstractContextManager[object] = threadpool_limits(limits=1, user_api="blas")
     return limits

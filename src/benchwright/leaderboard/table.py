@@ -12,33 +12,39 @@ if TYPE_CHECKING:
     from benchwright.leaderboard.labels import Source
 
 _NUMBERS = ("#", "Elo", "Score", "Rank", "Time", "(%)", "(s/1K)", "%")
+REPORT = {
+    "#": "#",
+    "Model": "Model",
+    "Elo": "Elo",
+    "Elo 95% CI": "95% CI",
+    "Score": "Score",
+    "Rank": "Rank",
+    "Improvability (%)": "Impro%",
+    "Median Train Time (s/1K)": "Train (s/1K)",
+    "Median Predict Time (s/1K)": "Predict (s/1K)",
+}
+"""What a report of a run shows: narrow enough for a terminal."""
 _NEW = "*"
 _LEGEND = f"{_NEW} this run"
 
 
 def website_rows(
-    board: pd.DataFrame, metadata: Mapping[Source, MethodMetadata], *, compact: bool = False
+    board: pd.DataFrame, metadata: Mapping[Source, MethodMetadata], columns: Mapping[str, str] | None = None
 ) -> list[dict[str, str]]:
     """The public leaderboard's cells, one mapping of column to text for each method, best Elo first.
 
     Rounding is the public leaderboard's. A method whose every result is imputed is not shown; one with some imputed
     results says so behind its name. ``metadata`` tells hardware and verification, by artifact name and suite. Where no
-    method has an interval (a single dataset leaves nothing to resample), its column says so.
+    method has an interval (a single dataset leaves nothing to resample), its column says so. ``columns`` picks columns
+    and says what each is called (``REPORT``); None is all of them.
     """
     shown = enumerate(_shown(board).iterrows(), start=1)
     rows = [_cells(place, row, metadata.get((row.ta_name, row.ta_suite))) for place, (_, row) in shown]
     if not board[["elo+", "elo-"]].any(axis=None):
         rows = [row | {"Elo 95% CI": "none"} for row in rows]
-    if not compact:
+    if columns is None:
         return rows
-    short = {
-        "Model": "Model",
-        "Elo": "Elo",
-        "Improvability (%)": "Impro%",
-        "Median Train Time (s/1K)": "TrainTime (s/1K)",
-        "Median Predict Time (s/1K)": "PredTime (s/1K)",
-    }
-    return [{name: row[column] for column, name in short.items()} for row in rows]
+    return [{name: row[column] for column, name in columns.items()} for row in rows]
 
 
 def format_leaderboard(
@@ -46,7 +52,7 @@ def format_leaderboard(
     metadata: Mapping[Source, MethodMetadata],
     *,
     new: Collection[Source] = (),
-    compact: bool = False,
+    columns: Mapping[str, str] | None = None,
     markdown: bool = False,
     top: int | None = None,
 ) -> list[str]:
@@ -55,7 +61,7 @@ def format_leaderboard(
     In plain text they carry an asterisk (and a last line explains it), in Markdown they are bold. ``top`` cuts the
     table to so many rows and every row of ``new``.
     """
-    rows = website_rows(board, metadata, compact=compact)
+    rows = website_rows(board, metadata, columns)
     is_new = [(row.ta_name, row.ta_suite) in new for row in _shown(board).itertuples()]
     kept = [(row, mark) for at, (row, mark) in enumerate(zip(rows, is_new, strict=True)) if not top or at < top or mark]
     if markdown:
@@ -117,4 +123,4 @@ def _markdown(rows: list[tuple[dict[str, str], bool]]) -> list[str]:
 
 
 def _is_number(column: str) -> bool:
-    return column != "Elo 95% CI" and any(word in column for word in _NUMBERS)
+    return "CI" not in column and any(word in column for word in _NUMBERS)
