@@ -56,6 +56,14 @@ def test_a_failure_leaves_with_its_code(exit, capsys):
     assert envelope["summary"] == "broken"
 
 
+def test_a_failure_of_one_problem_says_it_once(capsys):
+    def call(args, shell):
+        raise Failure(Problem("unknown-model", "model", "no model is called 'XGBost'", fix="did you mean 'XGBoost'?"))
+
+    _, out, _ = run(call, [], capsys)
+    assert out == "model: no model is called 'XGBost'\n    fix: did you mean 'XGBoost'?\n"
+
+
 @pytest.mark.parametrize(
     ("error", "code", "word"),
     [

@@ -179,6 +179,8 @@ def report(outcome: Outcome) -> str:
 
 def _body(outcome: Outcome) -> list[str]:
     lines = [outcome.summary, *outcome.details, *(f"  - {problem}" for problem in outcome.problems)]
+    if len(outcome.problems) == 1 and outcome.summary == outcome.problems[0].found:
+        lines = [str(outcome.problems[0]), *outcome.details]  # the problem alone says it all, once
     return redact("\n".join(lines)).splitlines()
 
 
