@@ -1,10 +1,10 @@
 # Two commands matter: `make demo` and `make test`. Each sets up what it needs and says what it does.
 PYTHON ?= python3
 RUN = .venv/bin/python
-CHECKED = src tests scripts .agents
+CHECKED = src tests scripts benchmarks .agents
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test lint format clean
+.PHONY: help setup setup-dev demo test lint format bench clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*  ## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -29,6 +29,9 @@ lint: setup-dev  ## ruff and mypy
 format: setup-dev  ## let ruff rewrite what it can
 	@$(RUN) -m ruff check --fix $(CHECKED)
 	@$(RUN) -m ruff format $(CHECKED)
+
+bench: setup  ## measure beside the peers, a quarter of an hour
+	@$(RUN) benchmarks/run.py
 
 clean:  ## remove the environment and the caches
 	rm -rf .venv .uv .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -11,7 +11,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = sorted(
-    path for pattern in ("scripts/**/*.py", ".agents/skills/*/scripts/*.py") for path in ROOT.glob(pattern)
+    path
+    for pattern in ("scripts/**/*.py", "benchmarks/run.py", ".agents/skills/*/scripts/*.py")
+    for path in ROOT.glob(pattern)
 )
 RUN_TEMPLATES = sorted(ROOT.glob(".agents/skills/*/references/run_*_template.py"))
 BARE_PYTHON = [getattr(sys, "_base_executable", sys.executable), "-S", "-E"]

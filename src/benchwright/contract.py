@@ -94,7 +94,8 @@ class Outcome:
     """What a script has to say: a human summary, the same as data, problems, and the commands that come next.
 
     ``details`` are lines a person wants after the summary (a table, a list), ``closing`` lines that belong at the very
-    end, behind the problems. Neither is part of the envelope, whose ``data`` holds the same facts.
+    end, behind the problems. Neither is part of the envelope, whose ``data`` holds the same facts. ``signal`` is the
+    one that stopped the work, if one did.
     """
 
     summary: str
@@ -104,6 +105,12 @@ class Outcome:
     next: Sequence[str] = ()
     closing: Sequence[str] = ()
     exit: Exit = Exit.DONE
+    signal: int | None = None
+
+    @property
+    def code(self) -> int:
+        """What the process leaves with: the exit code, or 128 + n when signal n stopped the work."""
+        return int(self.exit) if self.signal is None else 128 + self.signal
 
     @classmethod
     def of_failure(cls, failure: Failure) -> Outcome:
@@ -117,8 +124,8 @@ class Outcome:
         return {
             "script": script,
             "version": __version__,
-            "ok": self.exit == Exit.DONE,
-            "exit": int(self.exit),
+            "ok": self.code == Exit.DONE,
+            "exit": self.code,
             "summary": self.summary,
             "data": dict(self.data),
             "problems": [problem.to_dict() for problem in self.problems],

@@ -132,11 +132,33 @@ def test_a_report_file_can_be_json(tmp_path, capsys):
     assert json.loads(file.read_text())["data"] == {"n": 1}
 
 
-def test_secrets_never_reach_the_output(monkeypatch, capsys):
+def test_secrets_never_reach_the_output(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SERVICE_TOKEN", "the-secret-value")
-    _, out, _ = run(lambda args, shell: Outcome("got the-secret-value", {"x": "the-secret-value"}), ["--json"], capsys)
-    assert "the-secret-value" not in out
-    assert json.loads(out)["summary"] == "got [hidden]"
+    file = tmp_path / "report.json"
+    outcome = Outcome("got the-secret-value", {"x": "the-secret-value"})
+    _, out, _ = run(lambda args, shell: outcome, ["--json", "--out", str(file)], capsys)
+    for text in (out, file.read_text()):
+        assert "the-secret-value" not in text
+        assert json.loads(text)["summary"] == "got [hidden]"
+
+
+def test_secrets_never_reach_a_traceback_or_a_usage_message(monkeypatch, capsys):
+    monkeypatch.setenv("SERVICE_TOKEN", "the-secret-value")
+
+    def call(args, shell):
+        raise ZeroDivisionError("the-secret-value")
+
+    assert "the-secret-value" not in "".join(map(str, run(call, [], capsys)))
+    with pytest.raises(SystemExit):
+        run(None, ["--the-secret-value"], capsys)
+    assert "the-secret-value" not in "".join(capsys.readouterr())
+
+
+def test_work_that_a_signal_stopped_leaves_with_its_code(tmp_path, capsys):
+    file = tmp_path / "report.json"
+    outcome = Outcome("stopped", signal=15, exit=Exit.REMOTE)
+    code, out, _ = run(lambda args, shell: outcome, ["--json", "--out", str(file)], capsys)
+    assert [code, json.loads(out)["exit"], json.loads(file.read_text())["exit"]] == [143, 143, 143]
 
 
 def test_a_hand_off_sheet_is_what_another_person_needs(tmp_path, capsys):

@@ -140,6 +140,18 @@ def test_an_interrupted_check_keeps_what_it_learnt(paths, decoded, monkeypatch):
     assert len(json.loads(paths.checked_results.read_text())) == 2
 
 
+def test_decoding_has_a_budget_and_the_next_check_goes_on(paths, decoded, monkeypatch):
+    for item in ITEMS:
+        write(paths, item)
+    monkeypatch.setattr(cache_check, "_SECONDS_FOR_DECODING", 0.0)
+    state = check(paths)
+    assert (state.done, state.by_ends, decoded) == (frozenset(ITEMS), len(ITEMS), [])
+    monkeypatch.undo()
+    state = check(paths)
+    assert (state.done, state.by_ends) == (frozenset(ITEMS), 0)
+    assert len(json.loads(paths.checked_results.read_text())) == len(ITEMS)
+
+
 def test_results_that_no_plan_knows_are_one_problem_that_says_so(paths):
     write(paths, ITEMS[0])
     for name in ("XGB_c1", "XGB_r1", "XGB_r2", "XGB_r3"):

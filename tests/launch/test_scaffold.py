@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import ast
 import datetime
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -76,6 +78,15 @@ def test_a_filled_script_has_no_marker_and_no_guidance():
     compile(source, "run_xgboost.py", "exec")
 
 
+@pytest.mark.parametrize("compute", ["cpu", "gpu"])
+def test_a_filled_script_passes_the_projects_own_lint(compute):
+    chosen = choices(info(compute=compute), fake_memory_for_estimates=96 if compute == "gpu" else None)
+    for command in (["check"], ["format", "--check"]):
+        ruff = [sys.executable, "-m", "ruff", *command, "--stdin-filename", "tmp_scripts/run_xgboost.py", "-"]
+        done = subprocess.run(ruff, cwd=ROOT, input=fill(TEMPLATE, chosen), capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_a_regression_model_is_run_and_evaluated_on_regression():
     filled = identities(fill(TEMPLATE, choices(info(problem_types=("regression",)), subset=["lite"])))
     assert (filled["SUBSET"], filled["EVAL_SUBSETS"]) == (["lite", "regression"], [["regression"]])
@@ -111,6 +122,12 @@ def test_all_wrong_values_are_named_at_once():
     with pytest.raises(Failure) as caught:
         choices(info(compute="gpu", has_search_space=False), configs=5)
     assert [problem.code for problem in caught.value.problems] == ["no-search-space", "no-gpu-memory"]
+
+
+@pytest.mark.parametrize("name", ["../evil", "a b"])
+def test_a_name_that_is_no_file_name_is_refused(name):
+    with pytest.raises(Failure, match="letters, digits"):
+        choices(name=name)
 
 
 def test_an_unknown_subset_is_refused():

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from benchwright.contract import Exit, Outcome, Problem
+from benchwright.contract import Exit, Outcome, Problem, redact
 
 _EXIT_CODES = """\
 exit codes: 0 done; 1 a check says no; 2 wrong usage; 3 something missing on this machine, with the command that
@@ -42,6 +42,7 @@ class ScriptParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Leave with exit code 2, in the form that was asked for."""
+        message = redact(message)
         if self.wants_json:
             problem = Problem("usage", self.prog, message, fix=f"{self.prog} --help")
             outcome = Outcome(summary=message, problems=(problem,), exit=Exit.USAGE)

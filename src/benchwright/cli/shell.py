@@ -10,19 +10,18 @@ import shlex
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from benchwright.cli.handoff import Handoff
 from benchwright.cli.parser import ScriptParser
 from benchwright.cli.progress import progress
 from benchwright.contract import Exit, Failure, Outcome, Problem, Progress, redact
-from benchwright.files import write_json, write_text
+from benchwright.files import write_text
 
 MOST_LINES = 40
 _BUG = 70  # sysexits.h EX_SOFTWARE; not one of the contract's codes, so that a bug never reads as an answer
-_INTERRUPTED = 128 + signal.SIGINT
 
 _EXTRA_OF_MODULE = {
     "tabarena": "benchmark",
@@ -90,7 +89,7 @@ def run_script(
         outcome, code = _call(call, args)
     if args.out is not None:
         try:
-            _write_report(args.out, parser.prog, outcome)
+            _write_report(args.out, parser.prog, outcome, code)
         except OSError as error:  # the outcome itself must still be printed
             sys.stderr.write(f"could not write {args.out}: {error.strerror}\n")
             code = code or int(Exit.ENVIRONMENT)
@@ -109,9 +108,7 @@ def _call(call: Callable[[argparse.Namespace, Shell], Outcome], args: argparse.N
         outcome = Outcome.of_failure(failure)
     except KeyboardInterrupt:
         again = shlex.join([sys.executable, *sys.argv])
-        return Outcome(summary="stopped by Ctrl-C; what was finished is kept", next=(again,), exit=Exit.REMOTE), (
-            _INTERRUPTED
-        )
+        outcome = Outcome(summary="stopped by Ctrl-C; what was finished is kept", next=(again,), signal=signal.SIGINT)
     except ModuleNotFoundError as error:
         module = (error.name or "").partition(".")[0]
         if module not in _EXTRA_OF_MODULE and module not in _BASE_MODULES:
@@ -124,11 +121,11 @@ def _call(call: Callable[[argparse.Namespace, Shell], Outcome], args: argparse.N
         outcome = Outcome.of_failure(Failure(problem, exit=Exit.ENVIRONMENT))
     except Exception as error:  # noqa: BLE001  the last line of defence: a bug is reported as one, in the form asked for
         return _bug(error)
-    return outcome, int(outcome.exit)
+    return outcome, outcome.code
 
 
 def _bug(error: Exception) -> tuple[Outcome, int]:
-    traceback.print_exception(error)
+    sys.stderr.write(redact("".join(traceback.format_exception(error))))
     found = f"{type(error).__name__}: {error}"
     problem = Problem("bug", "this program", found, "no such error", "report it with the traceback above")
     return Outcome(summary=found, problems=(problem,), exit=Exit.NO), _BUG
@@ -156,8 +153,7 @@ def _environment_problem(error: OSError) -> Problem | None:
 
 def _print(outcome: Outcome, code: int, script: str, args: argparse.Namespace, stdout: TextIO) -> None:
     if args.json:
-        envelope = outcome.envelope(script) | {"exit": code, "ok": code == 0}
-        print(redact(json.dumps(envelope, ensure_ascii=False)), file=stdout)
+        print(_envelope(outcome, code, script), file=stdout)
         return
     print("\n".join(_shortened(outcome, args.out)), file=stdout)
 
@@ -189,8 +185,20 @@ def _ending(outcome: Outcome) -> list[str]:
     return redact("\n".join([*commands, *outcome.closing])).splitlines()
 
 
-def _write_report(path: Path, script: str, outcome: Outcome) -> None:
-    if path.suffix == ".json":
-        write_json(path, outcome.envelope(script), indent=2)
-    else:
-        write_text(path, report(outcome) + "\n")
+def _envelope(outcome: Outcome, code: int, script: str, *, indent: int | None = None) -> str:
+    envelope = outcome.envelope(script) | {"exit": code, "ok": code == 0}
+    return json.dumps(_hidden(envelope), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def _hidden(value: Any) -> Any:
+    """A JSON value with secrets hidden in every text of it; paths become texts."""
+    if isinstance(value, Mapping):
+        return {redact(str(key)): _hidden(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_hidden(inner) for inner in value]
+    return redact(str(value)) if isinstance(value, (str, Path)) else value
+
+
+def _write_report(path: Path, script: str, outcome: Outcome, code: int) -> None:
+    text = _envelope(outcome, code, script, indent=2) if path.suffix == ".json" else report(outcome)
+    write_text(path, text + "\n")

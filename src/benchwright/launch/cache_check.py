@@ -1,11 +1,14 @@
 """The cache check: which items have a whole result, in one walk of the results tree.
 
-A file is decoded in full once and remembered by size, modification time and inode; after that its ``stat`` is enough.
+Every file is looked at by its ends. It is also decoded in full once, and remembered by size, modification time and
+inode; after that its ``stat`` is enough. Decoding has a time budget a check, so that hundreds of thousands of results
+from elsewhere cost some seconds each time until all are known, and not minutes once.
 """
 
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,16 +23,21 @@ from benchwright.raw import Found, RawFile, check_file, decode_fully, find_resul
 
 _Stamp = tuple[int, int, int]
 _NAMED = 3
+_SECONDS_FOR_DECODING = 2.0
 _FILES_BETWEEN_REPORTS = 500
 
 
 @dataclass(frozen=True)
 class CacheState:
-    """What the results tree holds of a plan. ``damaged`` items count as missing."""
+    """What the results tree holds of a plan. ``damaged`` items count as missing.
+
+    ``by_ends`` is how many of the done ones were looked at by their ends alone.
+    """
 
     done: frozenset[Item]
     damaged: frozenset[Item]
     problems: tuple[Problem, ...]
+    by_ends: int = 0
 
 
 def check_cache(
@@ -47,7 +55,8 @@ def check_cache(
     """
     found = _walk(paths.data)
     by_place = {(item.experiment, item.task_key, item.repeat, item.fold): item for item in wanted}
-    done, damaged, problems = set(), set(), list(found.problems)
+    done, damaged, problems, by_ends = set(), set(), list(found.problems), 0
+    latest = time.monotonic() + _SECONDS_FOR_DECODING
     with _remembered(paths.checked_results) as memory:
         for count, file in enumerate(found.files):
             if count % _FILES_BETWEEN_REPORTS == 0:
@@ -56,17 +65,25 @@ def check_cache(
             item = by_place.get((file.method, file.task_key, file.repeat, file.fold))
             if item is None:
                 continue
-            problem = None if known else check_file(file.path) or decode_fully(file.path)
+            problem, decoded = None, known
+            if not known:
+                problem = check_file(file.path)
+                decoded = problem is None and time.monotonic() < latest
+                if decoded:
+                    problem = decode_fully(file.path)
             if problem:
                 problems.append(_put_aside(file, problem))
                 damaged.add(item)
             else:
-                memory.learn(file)
                 done.add(item)
+                if decoded:
+                    memory.learn(file)
+                else:
+                    by_ends += 1
     strangers = [file for file in found.files if file.method not in experiments or file.task_key not in tasks]
     if strangers:
         problems.append(_foreign(paths, strangers))
-    return CacheState(frozenset(done), frozenset(damaged), tuple(problems))
+    return CacheState(frozenset(done), frozenset(damaged), tuple(problems), by_ends)
 
 
 def _walk(data: Path) -> Found:

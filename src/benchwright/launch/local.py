@@ -80,7 +80,8 @@ class RunReport:
             details=[f"logs: {self.logs}"] if self.logs else [],
             problems=[_problem(failure) for failure in self.failures],
             next=[f"{next_command} {step}" for step in self._steps(complete)] if next_command else (),
-            exit=Exit.DONE if complete else Exit.REMOTE if self.signal else Exit.NO,
+            exit=Exit.DONE if complete else Exit.NO,
+            signal=self.signal,
         )
 
     def _summary(self) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 from benchwright.arena import ArenaSpec, ModelInfo, TaskSubset
 from benchwright.contract import Exit, Failure, Problem, usage_error
+from benchwright.files import RunPaths
 
 ALL_PROBLEM_TYPES = ("binary", "multiclass", "regression")
 _MARKER = re.compile(r"""(["'])<([a-z_]+)>\1""")
@@ -73,18 +74,19 @@ def choose(
     Raises:
         Failure: a value is wrong or missing; all problems at once (exit 2).
     """
-    problems = list(_problems(info, configs, fake_memory_for_estimates))
+    today = datetime.date.today() if today is None else today
+    name = name or f"{re.sub(r'[^a-z0-9]', '', info.key.lower())}_{today:%d%m%Y}"
+    problems = [*_problems(info, configs, fake_memory_for_estimates), *_name_problems(workspace, name)]
     if problems:
         raise Failure(problems, exit=Exit.USAGE)
     kinds = tuple(kind for kind in ALL_PROBLEM_TYPES if kind in info.problem_types)
     whole = kinds == ALL_PROBLEM_TYPES
     scope = tuple(subset) if whole else (*subset, "|".join(kinds))
     resources = {} if info.compute == "cpu" else {"num_gpus": 1, "fake_memory_for_estimates": fake_memory_for_estimates}
-    today = datetime.date.today() if today is None else today
     chosen = Choices(
         model=info.name,
         key=info.key,
-        benchmark_name=name or f"{re.sub(r'[^a-z0-9]', '', info.key.lower())}_{today:%d%m%Y}",
+        benchmark_name=name,
         arena=spec.name,
         num_configs=configs if configs is not None else "all" if info.has_search_space else 0,
         subset=scope,
@@ -125,6 +127,14 @@ def _problems(info: ModelInfo, configs: int | str | None, vram: int | None) -> l
             )
         )
     return problems
+
+
+def _name_problems(workspace: Path, name: str) -> Sequence[Problem]:
+    try:
+        RunPaths(workspace, name)
+    except Failure as failure:
+        return failure.problems
+    return ()
 
 
 def fill(template: str, choices: Choices) -> str:

@@ -111,6 +111,10 @@ class _Setup:
         self._notes += [note for one in grids for note in one.grid.notes]
         self._prefetch(grids)
         state = self._check(grids)
+        if state.by_ends:
+            self._notes.append(
+                f"{state.by_ends:,} results were looked at by their ends alone; the next setup decodes more of them"
+            )
         missing = [[item for item in one.grid.items if item not in state.done] for one in grids]
         self._materialise(source, missing)
         self._begin("writing job files")

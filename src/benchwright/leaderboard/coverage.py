@@ -69,6 +69,23 @@ def _missing(entry: MethodRows, kept: pd.DataFrame, arena: ArenaSpec, rest: str)
     )
 
 
+def unlike_protocols(loaded: Sequence[MethodRows], arena: ArenaSpec) -> list[Problem]:
+    """The methods whose results were validated in another way than the arena's: their numbers are not like for like."""
+    return [
+        Problem(
+            "protocol-differs",
+            entry.method.label,
+            f"validated as {entry.protocol.key} ({entry.protocol.explanation})",
+            f"{arena.validation_protocol}, as {arena.title} does",
+            "read its tuned rows with care, or run it under the arena's protocol",
+        )
+        for entry in loaded
+        if entry.protocol is not None
+        and entry.protocol.key != "system"
+        and entry.protocol.agrees_with(arena.validation_protocol) is False
+    ]
+
+
 def without_fallback(results: pd.DataFrame, arena: ArenaSpec) -> list[Problem]:
     """The splits that no leaderboard can count, because the fallback method has no result there."""
     import pandas as pd

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from benchwright.arena import ArenaSource, ArenaSpec, Expression, TaskSet, select_splits, subset_label
+from benchwright.arena import ArenaSource, ArenaSpec, Expression, TaskSet, TaskSubset, select_splits, subset_label
 from benchwright.contract import Exit, Failure, Problem, Progress
 from benchwright.files import RunPaths
 from benchwright.leaderboard.comparison import Field, assemble, compare
-from benchwright.leaderboard.coverage import covered, run_rows, without_fallback
+from benchwright.leaderboard.coverage import covered, run_rows, unlike_protocols, without_fallback
 from benchwright.leaderboard.evaluation import Evaluation, SkippedSubset, SubsetEvaluation
 from benchwright.leaderboard.frame import results_frame
 from benchwright.leaderboard.labels import equal_labels
@@ -39,9 +39,10 @@ class EvalConfig:
     """What to evaluate: the run that ``benchmark_name`` and ``path_setup`` were launched with.
 
     ``arena`` is the name of one, or an opened one. ``figure_output_dir`` takes every table and figure. ``subsets`` are
-    subset expressions (``[]`` is everything); None means the arena's own list. ``only_valid_tasks`` narrows every
-    leaderboard to the splits that the run has results on, in place of imputing the rest. ``num_cpus`` bounds the
-    processes that process results; None means all cores.
+    subset expressions (``[]`` is everything); None means the arena's own list. ``task_subset`` is the scope that the
+    run was launched with; splits outside of it are on no leaderboard. ``only_valid_tasks`` narrows every leaderboard
+    to the splits that the run has results on, in place of imputing the rest. ``num_cpus`` bounds the processes that
+    process results; None means all cores.
     """
 
     benchmark_name: str
@@ -50,6 +51,7 @@ class EvalConfig:
     path_setup: HasWorkspace
     figure_output_dir: Path | str
     subsets: Sequence[Expression] | None = None
+    task_subset: TaskSubset | Expression | None = None
     only_valid_tasks: bool = False
     n_bootstraps: int = N_BOOTSTRAPS
     num_cpus: int | None = None
@@ -70,18 +72,25 @@ def run_eval(config: EvalConfig, progress: Progress | None = None) -> Evaluation
     paths = RunPaths(Path(config.path_setup.workspace), config.benchmark_name)
     output_dir = Path(config.figure_output_dir).expanduser().absolute()
     check_bootstraps(config.n_bootstraps)
-    scopes = _scopes(config.subsets, arena)
+    launched = replace(arena, tasks=arena.tasks.select(config.task_subset))
+    scopes = _scopes(config.subsets, launched)
     methods = resolve(config.methods, config.benchmark_name)
 
     reference, left_out = _reference_rows(source)
     loaded, problems = load_rows(methods, paths.data, output_dir, num_cpus=config.num_cpus, progress=progress)
-    run, shortfalls = run_rows(loaded, arena, only_valid_tasks=config.only_valid_tasks)
+    run, shortfalls = run_rows(loaded, launched, only_valid_tasks=config.only_valid_tasks)
     metadata = {method.key: method for method in source.reference_methods()}
     display = {key: method.display_name for key, method in metadata.items()}
     field = assemble(reference, run, display, {entry.metadata.key: entry.method.label for entry in loaded})
     metadata |= {entry.metadata.key: entry.metadata for entry in loaded}
     requests = {entry.metadata.key: entry.method.request.name for entry in loaded}
-    problems = [*problems, *shortfalls, *left_out, *without_fallback(field.results, arena)]
+    problems = [
+        *problems,
+        *unlike_protocols(loaded, arena),
+        *shortfalls,
+        *left_out,
+        *without_fallback(field.results, arena),
+    ]
     problems += equal_labels(field.labels, field.sources, requests)
 
     if config.only_valid_tasks:

@@ -11,7 +11,7 @@ from benchwright.arena import MethodMetadata
 from benchwright.contract import Exit, Failure, Problem, Progress
 from benchwright.leaderboard.frame import names
 from benchwright.leaderboard.run_methods import RunMethod, experiment_owner
-from benchwright.raw import RawFile, Result, find_results, load_result
+from benchwright.raw import Protocol, RawFile, Result, effective_protocol, find_results, load_result
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,12 +22,16 @@ _FILES_WORTH_A_POOL = 400
 
 @dataclass(frozen=True)
 class MethodRows:
-    """A method's rows for the leaderboard, its metadata in this run, and what was found on the way to them."""
+    """A method's rows for the leaderboard, its metadata in this run, and what was found on the way to them.
+
+    ``protocol`` is how one of its results was validated; None where none was read.
+    """
 
     method: RunMethod
     metadata: MethodMetadata
     rows: pa.Table
     findings: tuple[Problem, ...]
+    protocol: Protocol | None = None
 
 
 def load_rows(
@@ -93,14 +97,16 @@ def _process(
     from benchwright.processing import process_files, write_tables
     from benchwright.processing.naming import default_config
 
-    metadata = run_metadata(method, files, _first_readable(files))
+    sample = _first_readable(files)
+    metadata = run_metadata(method, files, sample)
     tables = process_files(files, metadata, jobs=_jobs(len(files), num_cpus), progress=progress)
     if tables.hpo_results is not None:
         configs = tables.model_results.column("method").unique().to_pylist()
         metadata = replace(metadata, config_default=default_config(configs))
     write_tables(folder, tables, metadata)
     rows = tables.model_results if tables.hpo_results is None else tables.hpo_results
-    return MethodRows(method, metadata, rows, tuple(tables.findings))
+    protocol = None if sample is None else effective_protocol(sample)
+    return MethodRows(method, metadata, rows, tuple(tables.findings), protocol)
 
 
 def run_metadata(method: RunMethod, files: Sequence[RawFile], sample: Result | None) -> MethodMetadata:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchwright.contract import Problem
 from benchwright.raw.opcodes import NEWEST_PROTOCOL, BadStream, scan
-from benchwright.raw.reading import GZIP_MAGIC, HIGHEST_RATIO, OPEN_FLAGS, read_pickle_bytes, unreadable
+from benchwright.raw.reading import GZIP_MAGIC, HIGHEST_RATIO, OPEN_FLAGS, gunzip, read_file, unreadable
 
 RERUN = "remove the file and run this item again"
 _FIRST_READ = 16 * 1024
@@ -53,12 +53,19 @@ def check_file(path: Path | str) -> Problem | None:
 
 
 def decode_fully(path: Path | str) -> Problem | None:
-    """Decode one result file to its last opcode without building anything from it (about 0.3 milliseconds).
+    """Decode one result file without building anything from it: about 0.1 milliseconds for a gzip file of 7 KB.
 
-    Gzip's CRC covers every byte. It says nothing about what the result holds; `load_result` does.
+    Gzip's CRC covers every byte, so between the pickle's two marks nothing can have changed. A plain pickle has no
+    checksum; it is followed opcode by opcode (0.3 milliseconds). Neither says what the result holds; `load_result`
+    does.
     """
     try:
-        scan(read_pickle_bytes(path))
+        content = read_file(path)
+        if content[:2] == GZIP_MAGIC:
+            content = gunzip(content)
+            if content[:1] == pickle.PROTO and content[-1:] == pickle.STOP:
+                return None
+        scan(content)
     except BadStream as error:
         return _problem(path, error)
     return None

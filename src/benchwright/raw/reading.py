@@ -30,11 +30,20 @@ def read_pickle_bytes(path: Path | str) -> bytes:
             ``too-large``, ``truncated``, ``damaged``, ``trailing-data``), neither gzip nor a pickle (``not-a-pickle``,
             ``unsupported-pickle``), not there (``missing``) or cannot be read (``unreadable``).
     """
+    content = read_file(path)
+    return gunzip(content) if content[:2] == GZIP_MAGIC else content
+
+
+def read_file(path: Path | str) -> bytes:
+    """A result file's bytes as they are: gzip or a pickle.
+
+    Raises:
+        BadStream: as `read_pickle_bytes`, but for what only unpacking tells.
+    """
     try:
-        content = _read(path)
+        return _read(path)
     except OSError as error:
         raise unreadable(error) from None
-    return gunzip(content) if content[:2] == GZIP_MAGIC else content
 
 
 def gunzip(content: bytes) -> bytes:

@@ -11,6 +11,7 @@ interruption run setup again, then run: it fits exactly what is missing.
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,9 +26,7 @@ ARENA = "<arena>"  # EDIT: "mini", "tabarena" or "beyondarena"
 SUBSET = "<subset>"  # EDIT: [] for every split, ["lite"] for the first split of each task
 EVAL_SUBSETS = "<eval_subsets>"  # EDIT: one leaderboard each; [] is the whole arena
 JOB_NAME = "<job_name>"  # EDIT: "cpu" or "gpu"
-RESOURCES = (
-    "<resources>"  # EDIT: {} for a CPU model, {"num_gpus": 1, "fake_memory_for_estimates": VRAM in GB} for a GPU one
-)
+RESOURCES = "<resources>"  # EDIT: {} for the CPU, {"num_gpus": 1, "fake_memory_for_estimates": <VRAM in GB>}
 WORKSPACE = Path("<workspace>")  # EDIT: results, job files and logs go below it
 PYTHON_PATH = "<python_path>"  # EDIT: the interpreter that fits, with the model's packages
 EVAL_OUTPUT = Path(__file__).resolve().parent / "eval_output" / str(BENCHMARK_NAME)
@@ -68,7 +67,7 @@ def setup(args: argparse.Namespace, shell: Shell) -> Outcome:
 
     with shell.progress("setup") as progress:
         report = setup_jobs(plan(), progress=progress)
-    return report.outcome(next_command=f"{PYTHON_PATH} {__file__}")
+    return report.outcome(next_command=shlex.join([PYTHON_PATH, __file__]))
 
 
 def run(args: argparse.Namespace, shell: Shell) -> Outcome:
@@ -77,7 +76,7 @@ def run(args: argparse.Namespace, shell: Shell) -> Outcome:
 
     with shell.progress("fits") as progress:
         report = run_local(plan(args.parallel), progress=progress)
-    return report.outcome(next_command=f"{PYTHON_PATH} {__file__}")
+    return report.outcome(next_command=shlex.join([PYTHON_PATH, __file__]))
 
 
 def evaluate(args: argparse.Namespace, shell: Shell) -> Outcome:
@@ -91,6 +90,7 @@ def evaluate(args: argparse.Namespace, shell: Shell) -> Outcome:
         path_setup=plan().path_setup,
         figure_output_dir=EVAL_OUTPUT,
         subsets=EVAL_SUBSETS,
+        task_subset=SUBSET,
     )
     with shell.progress("eval") as progress:
         return run_eval(config, progress=progress).outcome()

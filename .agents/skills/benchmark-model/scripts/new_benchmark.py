@@ -8,6 +8,7 @@ unless --force is given. Nothing is fitted: the printed commands do that.
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
 
@@ -22,7 +23,7 @@ except ModuleNotFoundError:
         print("benchwright is not installed; in its checkout: make setup", file=sys.stderr)
         raise SystemExit(3) from None
 
-from benchwright.cli import ScriptParser, Shell, run_script
+from benchwright.cli import Handoff, ScriptParser, Shell, run_script
 from benchwright.contract import Exit, Failure, Outcome, Problem
 from benchwright.files import write_text
 
@@ -33,7 +34,7 @@ TEMPLATE = SKILL / "references" / "run_benchmark_template.py"
 
 def build_parser() -> ScriptParser:
     """Return the script's parser."""
-    parser = ScriptParser(description=__doc__)
+    parser = ScriptParser(description=__doc__, handoff=True)
     parser.add_argument("model", metavar="MODEL", help='the registry name, such as "LightGBM"')
     parser.add_argument("--arena", choices=("mini", "tabarena", "beyondarena"), default="tabarena")
     parser.add_argument("--configs", metavar="all|0|N", help="random configs beside the default one (default: all)")
@@ -72,12 +73,26 @@ def new_benchmark(args: argparse.Namespace, shell: Shell) -> Outcome:
             exit=Exit.REFUSED,
         )
     write_text(script, source)
+    commands = [shlex.join([choices.python_path, str(script), step]) for step in ("setup", "run", "eval")]
+    shell.hand_off(
+        Handoff(
+            title=f"Benchmark {choices.model} on {choices.arena}",
+            why="The run script is written and filled; nothing has been fitted yet.",
+            facts=[f"{name}: {value}" for name, value in choices.to_dict().items()],
+            commands=commands,
+            checks=[
+                "setup ends with the number of items it approved, or with nothing missing",
+                "run ends with 0 failed and 0 left; after a failure, setup and run again do what is missing",
+                "eval ends with the position of this run's methods, without imputed splits",
+            ],
+        )
+    )
     width = max(len(name) for name in choices.to_dict())
     return Outcome(
         summary=f"wrote {script}",
         data={"script": str(script), "plan": choices.to_dict()},
         details=[f"  {name:{width}}  {value}" for name, value in choices.to_dict().items()],
-        next=[f"{choices.python_path} {script} {step}" for step in ("setup", "run", "eval")],
+        next=commands,
     )
 
 

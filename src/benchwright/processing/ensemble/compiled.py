@@ -45,7 +45,13 @@ def kernels() -> ModuleType:
         import numba
     except ImportError as error:
         raise Failure(
-            Problem(PACKAGE_MISSING, "numba", "not installed", "numba, to fit ensembles", "uv sync --extra process"),
+            Problem(
+                PACKAGE_MISSING,
+                "numba",
+                "not installed",
+                "numba, to fit ensembles",
+                "make setup in a checkout, or pip install numba",
+            ),
             exit=Exit.ENVIRONMENT,
         ) from error
     with _cache_in(numba.config, cache_folder()):

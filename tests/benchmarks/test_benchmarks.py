@@ -1,0 +1,97 @@
+"""The benchmark command works: rows, bars, both sides of a measure, and what it says when they disagree. No timing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchwright.contract import Failure
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+
+
+def bench_command(*words):
+    command = [sys.executable, str(BENCHMARKS / "run.py"), *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def modules(monkeypatch):
+    """The folder's modules by name, as its own command imports them, and forgotten afterwards."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    names = ("measure", "cache_check", "ensembles")
+    yield {name: __import__(name) for name in names}
+    for name in names:
+        sys.modules.pop(name)
+
+
+def test_a_measure_gives_rows_for_people_and_as_json(tmp_path):
+    done = bench_command("help", "--quick", "--json", "--workspace", tmp_path / "a folder")
+    envelope = json.loads(done.stdout)
+    rows = envelope["data"]["rows"]
+    assert "help: run.py" in {row["work"] for row in rows}
+    for row in rows:
+        assert len(row["ours"]["seconds"]) == 3
+        assert row["ours"]["peak"] > 2**20
+        assert row["met"] is (sorted(row["ours"]["seconds"])[1] < 0.3)
+    assert envelope["ok"] is all(row["met"] for row in rows)
+    assert envelope["problems"] == []
+    assert done.returncode == envelope["exit"] == int(not envelope["ok"])
+
+
+def test_an_unknown_measure_is_wrong_usage():
+    done = bench_command("help", "speed")
+    assert done.returncode == 2
+    assert "NAME: speed, expected measures among help, item, cache-check, ensembles" in done.stdout
+
+
+def test_both_checks_of_a_small_tree_find_the_same_results(tmp_path, modules):
+    bench = modules["measure"].Bench(tmp_path, quick=True)
+    first, second = modules["cache_check"].measure(bench, configs=1)
+    assert (first.work, second.work) == ("cache-check of 1,530: first look", "cache-check of 1,530: second look")
+    assert first.ratio > 0
+    assert first.peer == second.peer
+    assert first.met is second.met is None
+    (tmp_path / "cache-check/output/tree_1/data/LightGBM_r0_default_BAG_L1/363612/0_0/results.pkl").unlink()
+    with pytest.raises(Failure) as caught:
+        modules["cache_check"].measure(bench, configs=1)
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.found, problem.expected) == ("answers-differ", "[1529]", "the peer's [1530]")
+
+
+def test_ensembles_give_errors_and_weights_of_every_pass(modules):
+    ensembles = modules["ensembles"]
+    orders = ensembles.make_orders(1)[:3]
+    passes = ensembles.fit_ours("rmse", ensembles.make_split("rmse"), orders)
+    assert [len(weights) for _, _, weights in passes] == [1, 2, 5]
+    assert len(ensembles.make_orders(ensembles.ORDERS_A_SIZE)) == 142
+
+
+def test_a_command_that_fails_is_a_problem_with_its_log(tmp_path, modules):
+    bench = modules["measure"].Bench(tmp_path, quick=True)
+    with pytest.raises(Failure) as caught:
+        bench.time([sys.executable, "-c", "raise SystemExit('no luck')"], "demo")
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.found) == ("command-failed", "exit 1: no luck")
+    assert problem.where == str(tmp_path / "logs" / "demo.log")
+
+
+def test_rows_are_held_against_their_bars(modules):
+    measure = modules["measure"]
+    slow, fast = measure.Side((4.0, 6.0, 5.0), 3 * 2**20), measure.Side((1.0,))
+    rows = [
+        measure.Row("seconds", slow, most_seconds=5.0),
+        measure.Row("ratio", fast, slow, least_ratio=5.0),
+        measure.Row("no bar", slow, fast),
+    ]
+    assert [row.met for row in rows] == [False, True, None]
+    assert measure.table(rows) == [
+        "work     ours, s          peer, s          ratio  bar    met?  memory, MB",
+        "seconds  5 (4 to 6, n 3)  -                -      < 5 s  NO    3",
+        "ratio    1 (1 to 1, n 1)  5 (4 to 6, n 3)  5x     5x     yes   - | 3",
+        "no bar   5 (4 to 6, n 3)  1 (1 to 1, n 1)  0.2x   -      -     3 | -",
+    ]
