@@ -9,10 +9,8 @@ results. With --check it compares: the same rows, and errors within --tolerance;
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 try:
     import benchwright  # noqa: F401
@@ -26,30 +24,7 @@ except ModuleNotFoundError:
         raise SystemExit(3) from None
 
 from benchwright.cli import ScriptParser, Shell, run_script
-from benchwright.contract import Exit, Failure, Outcome, Problem
-
-if TYPE_CHECKING:
-    import pyarrow
-
-BENCHMARK = "mini_reference"
-COLUMNS = (
-    "dataset",
-    "fold",
-    "method",
-    "metric_error",
-    "time_train_s",
-    "time_infer_s",
-    "metric",
-    "problem_type",
-    "metric_error_val",
-    "method_type",
-    "method_subtype",
-    "config_type",
-    "imputed",
-    "ta_name",
-    "ta_suite",
-)
-COORDINATES = ("method", "dataset", "fold")
+from benchwright.contract import Exit, Outcome
 
 
 def build_parser() -> ScriptParser:
@@ -65,90 +40,20 @@ def build_parser() -> ScriptParser:
 
 
 def build(args: argparse.Namespace, shell: Shell) -> Outcome:
-    """Fit, process, and write or compare."""
-    from pyarrow import parquet
-
+    """Fit, process, and ship or compare."""
     from benchwright import mini
-    from benchwright.files import atomic_writer
+    from benchwright.rehearsal import mini_reference
 
-    if not args.check:
-        mini.write_table()
-    fit(args.workspace, args.jobs, shell)
-    table = processed(args.workspace)
+    with shell.progress("fits") as progress:
+        mini_reference.fit(args.workspace, args.jobs, progress)
+    table = mini_reference.processed(args.workspace)
     counts = {"rows": table.num_rows, "methods": len(set(table["method"].to_pylist()))}
     if args.check:
-        problems = differences(table, mini.source().reference_results(), args.tolerance)
+        problems = mini_reference.differences(table, mini.source().reference_results(), args.tolerance)
         summary = f"{len(problems)} differences" if problems else f"{table.num_rows} rows agree with the shipped ones"
         return Outcome(summary, counts, problems=problems, exit=Exit.NO if problems else Exit.DONE)
-    with atomic_writer(mini.RESULTS) as file:
-        parquet.write_table(table, file, compression="zstd")
+    mini_reference.ship(table)
     return Outcome(f"wrote {table.num_rows} rows of {counts['methods']} methods", counts | {"file": str(mini.RESULTS)})
-
-
-def fit(workspace: Path, jobs: int, shell: Shell) -> None:
-    """Set up and run what is missing of the reference fits.
-
-    Raises:
-        Failure: an item failed (exit 1), or as for ``setup_jobs`` and ``run_local``.
-    """
-    from benchwright.launch import BenchmarkPlan, LocalSetup, ModelJob, PathSetup, run_local, setup_jobs
-    from benchwright.mini import REFERENCE_CONFIGS
-
-    plan = BenchmarkPlan(
-        benchmark_name=BENCHMARK,
-        arena="mini",
-        model_jobs=[ModelJob(list(REFERENCE_CONFIGS.items()), name="cpu")],
-        path_setup=PathSetup(workspace),
-        scheduler_setup=LocalSetup(bundle_size=20, parallel=jobs),
-    )
-    for line in setup_jobs(plan).lines:
-        shell.talk(line)
-    with shell.progress("fits") as progress:
-        report = run_local(plan, progress=progress).outcome()
-    if report.exit != Exit.DONE:
-        raise Failure(report.problems, exit=report.exit)
-
-
-def processed(workspace: Path) -> pyarrow.Table:
-    """The result rows of every reference method, sorted by method, dataset and split."""
-    import pyarrow
-
-    from benchwright.bridge import model_info
-    from benchwright.files import RunPaths
-    from benchwright.mini import source
-    from benchwright.processing import process_files
-    from benchwright.raw import find_results
-
-    found = find_results(RunPaths(workspace, BENCHMARK).data)
-    if found.problems:
-        raise Failure(found.problems)
-    tables = []
-    for method in source().reference_methods():
-        prefix = f"{model_info(method.method).ag_name}_"
-        results = process_files([file for file in found.files if file.method.startswith(prefix)], method).hpo_results
-        assert results is not None, "a method with configs has this table"
-        tables.append(results.select([name for name in COLUMNS if name in results.column_names]))
-    table = pyarrow.concat_tables(tables, promote_options="default").select(list(COLUMNS))
-    return table.sort_by([(name, "ascending") for name in COORDINATES])
-
-
-def differences(new: pyarrow.Table, shipped: pyarrow.Table, tolerance: float) -> list[Problem]:
-    """What tells two tables apart: rows that only one has, and errors that differ. Times are not compared."""
-    found, expected = ({_coordinates(row): row for row in table.to_pylist()} for table in (new, shipped))
-    problems = [
-        Problem("mini-reference", where, "only computed here" if where in found else "only shipped", "in both")
-        for where in sorted(found.keys() ^ expected.keys())
-    ]
-    for where in sorted(found.keys() & expected.keys()):
-        for name in ("metric_error", "metric_error_val"):
-            here, there = found[where][name], expected[where][name]
-            if not math.isclose(here, there, rel_tol=tolerance):
-                problems.append(Problem("mini-reference", f"{where} {name}", f"{here:.6f}", f"{there:.6f}"))
-    return problems
-
-
-def _coordinates(row: dict[str, object]) -> str:
-    return " ".join(str(row[name]) for name in COORDINATES)
 
 
 if __name__ == "__main__":

@@ -9,15 +9,18 @@ step() {
     "$@"
 }
 
-run=tmp_scripts/run_xgboost.py
-step .venv/bin/python scripts/new_benchmark.py XGBoost --arena mini --configs 0 --name demo_xgboost --force
+# A folder of its own: a maintainer may have a run script for XGBoost already.
+scripts=tmp_scripts/demo
+run=$scripts/run_xgboost.py
+step .venv/bin/python scripts/new_benchmark.py XGBoost --arena mini --configs 0 --name demo_xgboost \
+    --script-dir $scripts --force
 step .venv/bin/python $run setup
 step .venv/bin/python $run run --parallel 2
 step .venv/bin/python $run eval
 
-out=tmp_scripts/eval_output/demo_xgboost
+out=$scripts/eval_output/demo_xgboost
 printf '\nOpen these:\n'
-printf '  %-68s %s\n' \
+printf '  %-78s %s\n' \
     "$out/leaderboards/full.csv" "the leaderboard of the whole arena" \
     "$out/subsets/full/results_per_split.csv" "every error behind it" \
     "$out/subsets/full/winrate_matrix.csv" "who beats whom, how often" \

@@ -10,6 +10,8 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "benchwright"
 
+ANY = {path.stem for path in SOURCE.iterdir()}
+
 # package -> what it may import besides `contract` and `files`
 ALLOWED = {
     "contract": set(),
@@ -31,6 +33,7 @@ ALLOWED = {
     "evaldb": set(),
     "audit": {"harbor", "evaldb", "hub", "slurm", "objects"},
     "repair": {"audit", "evaldb", "harbor", "hub"},
+    "rehearsal": ANY,
 }
 WITHOUT_FILES = {"contract"}
 STANDARD_LIBRARY_ALONE = {"contract", "node"}

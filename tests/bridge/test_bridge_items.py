@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from benchwright import __version__
 from benchwright.bridge import open_arena, plan_grid
 from benchwright.bridge.cache import is_whole_pickle
 from benchwright.raw import effective_protocol, load_result
@@ -160,6 +161,11 @@ def test_dynamic_validation_of_tiny_data_is_five_times_five(bench):
 def test_nothing_is_imported_in_a_timed_section_of_a_registered_model(bench, name):
     records = bench.result(name)["experiment_metadata"]
     assert records["timing_audit"] == {"fit": [], "predict": []}
+
+
+def test_a_result_says_that_its_process_had_its_imports_frozen(bench):
+    records = bench.result("light")["experiment_metadata"]
+    assert records["runner"] == {"name": "benchwright", "version": __version__, "preloaded_and_frozen": True}
 
 
 def test_warm_up_is_reported(bench):

@@ -224,3 +224,17 @@ def test_a_stopped_run_keeps_what_is_done_and_says_how_to_go_on(paths, number, n
     ]
     assert process.returncode == 128 + number
     assert paths.result("write-a", "iris-1", 0, 0).exists()
+
+
+def test_a_result_that_does_not_fit_on_the_disk_fails_and_is_fitted_again(paths, monkeypatch):
+    """A limit on file sizes stops the write of a result half-way, as a full disk does."""
+    set_up(paths, [["large-a", "write-b"]])
+    report = run_local(paths)
+    assert (report.ok, report.failed) == (1, 1)
+    assert "File too large" in report.failures[0].reason
+    folder = paths.result("large-a", "iris-1", 0, 0).parent
+    assert not folder.exists() or list(folder.iterdir()) == []
+    monkeypatch.setenv("TEST_DISK", "large")
+    report = run_local(paths)
+    assert (report.ok, report.failed, report.skipped) == (1, 0, 1)
+    assert paths.result("large-a", "iris-1", 0, 0).exists()

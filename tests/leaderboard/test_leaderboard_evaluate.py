@@ -290,6 +290,33 @@ def test_a_system_outside_the_registry_is_a_baseline(tmp_path):
     assert list(board.loc[board["ta_name"] == "Demo", "method_type"]) == ["baseline"]
 
 
+def test_a_run_of_a_part_of_the_arena_is_rated_on_that_part(tmp_path):
+    where = workspace(tmp_path, "LightGBM_c1")
+    for split in ("0_1", "0_2"):
+        for folder in where.data.glob(f"*/*/{split}"):
+            shutil.rmtree(folder)
+
+    whole = evaluate(where, EvalMethod("LightGBM"), subsets=[[]])
+    lite = evaluate(where, EvalMethod("LightGBM"), subsets=[[], ["regression"]], task_subset=["lite"])
+
+    assert "missing-splits" in found(whole)
+    assert lite.problems == ()
+    assert [(subset.label, subset.n_splits) for subset in lite.subsets] == [("full", 3), ("regression", 1)]
+    assert [position.imputed_splits for position in lite.subsets[0].positions] == [0]
+
+
+def test_results_validated_in_another_way_than_the_arenas_are_said_to_be(tmp_path):
+    where = Workspace(tmp_path)
+    shutil.copytree(DATA / "tabarena_raw_protocols" / "holdout" / "data", where.data)
+
+    evaluation = evaluate(where, EvalMethod("LightGBM"), subsets=[[]])
+
+    (problem,) = [problem for problem in evaluation.problems if problem.code == "protocol-differs"]
+    assert problem.where == "LightGBM"
+    assert problem.found.startswith("validated as holdout:0.2 (")
+    assert problem.expected == "8x1, as the local arena does"
+
+
 def test_two_methods_of_one_run(tmp_path):
     where = workspace(tmp_path, "DemoLogisticSystem_", "LightGBM_c1")
 

@@ -55,6 +55,17 @@ def write(item, defaults):
     temporary.replace(path)
 
 
+def write_large(item, defaults):
+    """Write a megabyte with the project's own writer, on a disk that holds a tenth of it until TEST_DISK says more."""
+    import resource
+
+    from benchwright.files import write_bytes
+
+    if not os.environ.get("TEST_DISK"):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+    write_bytes(result_of(item, defaults), gzip.compress(pickle.dumps(os.urandom(1_000_000))))
+
+
 def write_slowly(item, defaults):
     time.sleep(0.03)
     write(item, defaults)
@@ -162,6 +173,7 @@ def ask(item, defaults):
 
 
 ACTIONS = {
+    "large": write_large,
     "ask": ask,
     "write": write,
     "slow": write_slowly,
