@@ -12,17 +12,19 @@ stamp=.venv/.benchwright-$audience
 say() { echo "setup: $*" >&2; }
 fail() { echo "setup: $*" >&2; exit 3; }
 
-digest() { cat uv.lock pyproject.toml scripts/setup.sh | cksum; }
+# The interpreter itself, not a shim: uv cannot use a shim that picks its version by folder.
+asked=$python
+python=$("$asked" -c 'import sys; print(getattr(sys, "_base_executable", None) or sys.executable)' 2>/dev/null) ||
+    fail "$asked does not run. Install Python 3.11, 3.12 or 3.13, or name one: make setup PYTHON=/path/to/python3.12"
+
+digest() { { cat uv.lock pyproject.toml scripts/setup.sh; echo "$python"; } | cksum; }
 
 if [ -x .venv/bin/python ] && [ "$(cat "$stamp" 2>/dev/null)" = "$(digest)" ]; then
     exit 0
 fi
 
-# The interpreter itself, not a shim: uv cannot use a shim that picks its version by folder.
-python=$("$python" -c 'import sys; print(getattr(sys, "_base_executable", "") or sys.executable)' 2>/dev/null) ||
-    fail "no Python found. Install Python 3.11, 3.12 or 3.13, or name one: make PYTHON=/path/to/python3.12 $audience"
 "$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' ||
-    fail "$("$python" -V) is not supported. Name a Python 3.11, 3.12 or 3.13: make PYTHON=/path/to/python3.12 ..."
+    fail "$("$python" -V 2>&1) is not supported. Name Python 3.11, 3.12 or 3.13: make setup PYTHON=/path/to/python3.12"
 
 install_debian_packages() {
     [ $# -gt 0 ] || return 0

@@ -176,6 +176,30 @@ def test_a_hand_off_sheet_is_what_another_person_needs(tmp_path, capsys):
     )
 
 
+def test_what_was_done_before_says_nothing_of_the_pace():
+    now = [0.0]
+    stream = io.StringIO()
+    show = PlainProgress("fits", stream, clock=lambda: now[0])
+    for done in range(50, 60):
+        show(done, 100, failed=0)
+        now[0] += 1.0
+    assert stream.getvalue() == "fits: 53 done, 0 failed, 47 left, about 47 s to go\n"
+
+
+def test_a_script_stopped_by_sigterm_says_so(tmp_path):
+    code = (
+        "import time\nfrom benchwright.cli import ScriptParser, run_script\n"
+        "def call(args, shell):\n    shell.talk('at work'); time.sleep(60)\n"
+        "raise SystemExit(run_script(ScriptParser(description='x', prog='x.py'), call, ['--json']))"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr.readline() == "at work\n"
+    process.terminate()
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, json.loads(out)["exit"], err) == (143, 143, "")
+    assert json.loads(out)["summary"] == "stopped by SIGTERM; what was finished is kept"
+
+
 def test_progress_on_a_pipe_is_a_line_now_and_then():
     now = [0.0]
     stream = io.StringIO()
@@ -215,5 +239,6 @@ def test_the_shell_loads_no_heavy_package():
 def test_a_report_that_cannot_be_written_does_not_lose_the_outcome(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     code, out, err = run(lambda args, shell: Outcome("fine"), ["--out", str(tmp_path / "file" / "x.txt")], capsys)
-    assert (code, out) == (3, "fine\n")
-    assert err.startswith("could not write ")
+    assert (code, err) == (3, "")
+    assert out.startswith("fine\n  - ")
+    assert out.endswith("expected a file that can be\n    fix: name another with --out\n")

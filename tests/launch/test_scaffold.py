@@ -66,6 +66,7 @@ def test_the_defaults_are_the_benchmark_protocol():
         "EVAL_SUBSETS": [[], ["binary"], ["multiclass"], ["regression"]],
         "JOB_NAME": "cpu",
         "RESOURCES": {},
+        "RESULT_SUFFIX": "",
         "WORKSPACE": "/w s",
         "PYTHON_PATH": "/p",
     }
@@ -95,6 +96,10 @@ def test_a_regression_model_is_run_and_evaluated_on_regression():
 def test_a_classification_model_is_run_on_both_kinds():
     filled = identities(fill(TEMPLATE, choices(info(problem_types=("binary", "multiclass")))))
     assert (filled["SUBSET"], filled["EVAL_SUBSETS"]) == (["binary|multiclass"], [["binary|multiclass"]])
+
+
+def test_a_model_that_the_arena_has_results_of_is_a_rerun():
+    assert choices(hosted=["XGBoost", "LightGBM"]).result_suffix == " [Rerun]"
 
 
 def test_a_model_without_search_space_runs_its_default():

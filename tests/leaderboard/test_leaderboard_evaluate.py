@@ -233,10 +233,14 @@ def test_a_tree_without_the_method_names_what_is_there(tmp_path):
 
 
 def test_a_run_that_never_was_is_wrong_usage(tmp_path):
-    failure = refusal(Workspace(tmp_path), EvalMethod("LightGBM"))
+    where = Workspace(tmp_path)
+    failure = refusal(where, EvalMethod("LightGBM"))
 
     assert failure.exit == Exit.USAGE
-    assert failure.problems[0].code == "no-such-folder"
+    assert str(failure) == (
+        f"{where.data}: no results: nothing has been run, expected a run's results\n"
+        "    fix: take the run script's setup and run steps first"
+    )
 
 
 def test_results_of_another_benchmark_are_called_so(booster):
@@ -301,7 +305,7 @@ def test_a_run_of_a_part_of_the_arena_is_rated_on_that_part(tmp_path):
 
     assert "missing-splits" in found(whole)
     assert lite.problems == ()
-    assert [(subset.label, subset.n_splits) for subset in lite.subsets] == [("full", 3), ("regression", 1)]
+    assert [(subset.label, subset.n_splits) for subset in lite.subsets] == [("lite", 3), ("lite_regression", 1)]
     assert [position.imputed_splits for position in lite.subsets[0].positions] == [0]
 
 

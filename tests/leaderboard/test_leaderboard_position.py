@@ -44,12 +44,12 @@ def evaluation(published_input, arena, tmp_path_factory) -> Evaluation:
 def test_the_block_to_the_letter(evaluation):
     assert evaluation.position_block() == [
         "Position of this run's methods",
-        "full (3 datasets, 9 splits)",
+        "full (3 datasets, 9 splits; too few datasets for a steady Elo)",
         "  Demo                         1 of 8  Elo 1256 (+1229/-47)  33.33% imputed (3 of 9 splits)",
         "  LightGBM (default)           5 of 8  Elo 1033 (+112/-1130)  11.11% imputed (1 of 9 splits)",
         "  LightGBM (tuned)             6 of 8  Elo 1006 (+171/-1327)  22.22% imputed (2 of 9 splits)",
         "  LightGBM (tuned + ensemble)  8 of 8  Elo 972 (+142/-1294)  11.11% imputed (1 of 9 splits)",
-        "multiclass (1 dataset, 3 splits)",
+        "multiclass (1 dataset, 3 splits; too few datasets for a steady Elo)",
         "  Demo                         3 of 8  Elo 3853 (a single dataset gives no interval)",
         "  LightGBM (default)           5 of 8  Elo 1450 (a single dataset gives no interval)  "
         "33.33% imputed (1 of 3 splits)",
@@ -57,7 +57,7 @@ def test_the_block_to_the_letter(evaluation):
         "33.33% imputed (1 of 3 splits)",
         "  LightGBM (tuned)             6 of 8  Elo 1225 (a single dataset gives no interval)  "
         "33.33% imputed (1 of 3 splits)",
-        "regression (1 dataset, 3 splits)",
+        "regression (1 dataset, 3 splits; too few datasets for a steady Elo)",
         "  LightGBM (default)           5 of 7  Elo 638 (a single dataset gives no interval)",
         "  LightGBM (tuned)             6 of 7  Elo 594 (a single dataset gives no interval)  "
         "33.33% imputed (1 of 3 splits)",

@@ -12,7 +12,8 @@ from benchwright.contract import Exit, Outcome, Problem, redact
 
 _EXIT_CODES = """\
 exit codes: 0 done; 1 a check says no; 2 wrong usage; 3 something missing on this machine, with the command that
-fixes it; 4 a remote or passing failure, run it again; 5 refused for safety; 70 a bug in this program"""
+fixes it; 4 a remote or passing failure, run it again; 5 refused for safety; 70 a bug in this program; 130 and 143
+stopped by Ctrl-C or SIGTERM"""
 
 
 class ScriptParser(argparse.ArgumentParser):

@@ -11,6 +11,7 @@ from benchwright.contract import Progress
 
 _SECONDS_BETWEEN_LINES = 15.0
 _FIRST_LINE_AFTER = 3.0
+_ENOUGH_FOR_AN_ESTIMATE = 3
 
 
 class PlainProgress:
@@ -22,17 +23,21 @@ class PlainProgress:
         self._clock = clock
         self._start = clock()
         self._next_line = self._start + _FIRST_LINE_AFTER
+        self._ended_before: int | None = None
 
     def __call__(self, done: int, total: int, *, failed: int = 0, note: str = "") -> None:
         """Print a line if one is due, and always the last one."""
         now = self._clock()
+        if self._ended_before is None:  # what a resumed run finds done at once says nothing of the pace
+            self._ended_before = done + failed if done + failed > 1 else 0
         if now < self._next_line and done + failed < total:
             return
         self._next_line = now + _SECONDS_BETWEEN_LINES
         left = total - done - failed
         line = f"{self._label}: {done} done, {failed} failed, {left} left"
-        if left and done + failed:
-            line += f", about {duration((now - self._start) / (done + failed) * left)} to go"
+        ended = done + failed - self._ended_before
+        if left and ended >= _ENOUGH_FOR_AN_ESTIMATE:
+            line += f", about {duration((now - self._start) / ended * left)} to go"
         print(line + (f" ({note})" if note else ""), file=self._stream, flush=True)
 
 
@@ -47,19 +52,19 @@ def progress(label: str, stream: TextIO) -> Iterator[Progress]:
         return
 
     from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
+    from rich.table import Column
 
+    # On a narrow terminal the note is what gives way.
     columns = (
         TextColumn("{task.description}"),
-        BarColumn(),
+        BarColumn(bar_width=16),
         TextColumn("{task.fields[done]} done, {task.fields[failed]} failed, {task.fields[left]} left"),
-        TimeElapsedColumn(),
-        TextColumn("to go"),
-        TimeRemainingColumn(elapsed_when_finished=False),
-        TextColumn("{task.fields[note]}"),
+        TimeRemainingColumn(compact=True),
+        TextColumn("{task.fields[note]}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
     )
-    with Bars(*columns, console=Console(file=stream), transient=False) as bar:
+    with Bars(*columns, console=Console(file=stream), expand=True) as bar:
         task = bar.add_task(label, total=None, done=0, failed=0, left="?", note="")
 
         def show(done: int, total: int, *, failed: int = 0, note: str = "") -> None:

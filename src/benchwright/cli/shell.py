@@ -9,9 +9,12 @@ import json
 import shlex
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 from typing import Any, TextIO
 
 from benchwright.cli.handoff import Handoff
@@ -84,6 +87,8 @@ def run_script(
     words = sys.argv[1:] if argv is None else argv
     parser.wants_json = "--json" in words
     args = parser.parse_args(words)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _terminate)
     stdout = sys.stdout
     with contextlib.redirect_stdout(sys.stderr):
         outcome, code = _call(call, args)
@@ -91,7 +96,9 @@ def run_script(
         try:
             _write_report(args.out, parser.prog, outcome, code)
         except OSError as error:  # the outcome itself must still be printed
-            sys.stderr.write(f"could not write {args.out}: {error.strerror}\n")
+            found = f"cannot be written ({error.strerror})"
+            lost = Problem("report-not-written", str(args.out), found, "a file that can be", "name another with --out")
+            outcome = replace(outcome, problems=[*outcome.problems, lost])
             code = code or int(Exit.ENVIRONMENT)
     try:
         _print(outcome, code, parser.prog, args, stdout)
@@ -101,14 +108,23 @@ def run_script(
     return code
 
 
+class _Terminated(BaseException):
+    """A SIGTERM, on its way up through the work as a Ctrl-C would be."""
+
+
+def _terminate(_number: int, _frame: FrameType | None) -> None:
+    raise _Terminated
+
+
 def _call(call: Callable[[argparse.Namespace, Shell], Outcome], args: argparse.Namespace) -> tuple[Outcome, int]:
     try:
         outcome = call(args, Shell(args))
     except Failure as failure:
         outcome = Outcome.of_failure(failure)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, _Terminated) as stop:
         again = shlex.join([sys.executable, *sys.argv])
-        outcome = Outcome(summary="stopped by Ctrl-C; what was finished is kept", next=(again,), signal=signal.SIGINT)
+        how, number = ("SIGTERM", signal.SIGTERM) if isinstance(stop, _Terminated) else ("Ctrl-C", signal.SIGINT)
+        outcome = Outcome(summary=f"stopped by {how}; what was finished is kept", next=(again,), signal=number)
     except ModuleNotFoundError as error:
         module = (error.name or "").partition(".")[0]
         if module not in _EXTRA_OF_MODULE and module not in _BASE_MODULES:
@@ -134,7 +150,7 @@ def _bug(error: Exception) -> tuple[Outcome, int]:
 def _missing_package(module: str) -> Failure:
     extra = _EXTRA_OF_MODULE.get(module)
     wanted = f"benchwright[{extra}]" if extra else "benchwright"
-    fix = f"in a checkout: make setup, then .venv/bin/python; elsewhere: {sys.executable} -m pip install '{wanted}'"
+    fix = "make setup in the checkout, then use its .venv/bin/python"
     problem = Problem("missing-package", module, f"not installed for {sys.executable}", wanted, fix)
     return Failure(problem, exit=Exit.ENVIRONMENT)
 

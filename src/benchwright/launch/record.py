@@ -21,10 +21,11 @@ _PACKAGES = (
 _PROBE = """
 import importlib.metadata as m, json, platform, sys
 def version(name):
-    try:
-        return m.version(name)
-    except m.PackageNotFoundError:
-        return None
+    for distribution in (name, name + "-cpu"):  # xgboost-cpu is XGBoost without CUDA
+        try:
+            return m.version(distribution)
+        except m.PackageNotFoundError:
+            pass
 print(json.dumps({"python": platform.python_version(), **{name: version(name) for name in sys.argv[1:]}}))
 """
 _SECONDS = 60

@@ -6,7 +6,7 @@ import datetime
 import io
 import re
 import tokenize
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from benchwright.contract import Exit, Failure, Problem, usage_error
 from benchwright.files import RunPaths
 
 ALL_PROBLEM_TYPES = ("binary", "multiclass", "regression")
+RERUN_SUFFIX = " [Rerun]"
 _MARKER = re.compile(r"""(["'])<([a-z_]+)>\1""")
 
 
@@ -24,7 +25,8 @@ class Choices:
     """What a run script is filled with: the identities, what is fitted, and where.
 
     ``num_configs`` is ``"all"`` or the number of random configs beside the default one. ``subset`` and each entry of
-    ``eval_subsets`` are subset expressions; an empty one is the whole arena.
+    ``eval_subsets`` are subset expressions; an empty one is the whole arena. ``result_suffix`` tells a run of a model
+    that the arena has reference results of from those.
     """
 
     model: str
@@ -38,6 +40,7 @@ class Choices:
     resources: Mapping[str, int]
     workspace: str
     python_path: str
+    result_suffix: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The choices as JSON data."""
@@ -63,13 +66,14 @@ def choose(
     subset: Sequence[str] = (),
     name: str | None = None,
     fake_memory_for_estimates: int | None = None,
+    hosted: Collection[str] = (),
     today: datetime.date | None = None,
 ) -> Choices:
     """The benchmark protocol's choices for one model, each of which the caller may override.
 
     A model with a search space runs its default config and all random ones, any other its default alone. A model that
     fits one kind of problem only is run and evaluated on that kind. A GPU model needs its card's memory in GB, since
-    AutoGluon would plan parallel folds by the machine's RAM.
+    AutoGluon would plan parallel folds by the machine's RAM. ``hosted`` are the methods that the arena has results of.
 
     Raises:
         Failure: a value is wrong or missing; all problems at once (exit 2).
@@ -95,6 +99,7 @@ def choose(
         resources={key: value for key, value in resources.items() if value is not None},
         workspace=str(workspace),
         python_path=python_path,
+        result_suffix=RERUN_SUFFIX if info.name in hosted else "",
     )
     spec.tasks.select(TaskSubset(subset=list(chosen.subset)))  # an unknown subset is refused here, with close names
     return chosen

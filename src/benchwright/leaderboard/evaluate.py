@@ -73,7 +73,7 @@ def run_eval(config: EvalConfig, progress: Progress | None = None) -> Evaluation
     output_dir = Path(config.figure_output_dir).expanduser().absolute()
     check_bootstraps(config.n_bootstraps)
     launched = replace(arena, tasks=arena.tasks.select(config.task_subset))
-    scopes = _scopes(config.subsets, launched)
+    scopes = _scopes(config.subsets, launched, TaskSubset.of(config.task_subset).subset or ())
     methods = resolve(config.methods, config.benchmark_name)
 
     reference, left_out = _reference_rows(source)
@@ -118,13 +118,17 @@ def _open(arena: str | ArenaSource) -> ArenaSource:
     return open_arena(arena)
 
 
-def _scopes(subsets: Sequence[Expression] | None, arena: ArenaSpec) -> dict[str, TaskSet]:
-    """The splits of each subset, by its label; all bad expressions at once."""
+def _scopes(subsets: Sequence[Expression] | None, arena: ArenaSpec, launched: Expression) -> dict[str, TaskSet]:
+    """The splits of each subset, by its label; all bad expressions at once.
+
+    The label of a part of the arena names the part: what was launched as ``lite`` is not called ``full``.
+    """
     scopes: dict[str, TaskSet] = {}
     problems: list[Problem] = []
     for expression in arena.default_subsets if subsets is None else subsets:
         try:
-            scopes[subset_label(expression)] = select_splits(arena.tasks, expression)
+            label = subset_label(list(dict.fromkeys([*_parts(launched), *_parts(expression)])))
+            scopes[label] = select_splits(arena.tasks, expression)
         except Failure as failure:
             problems += failure.problems
     if not scopes and not problems:
@@ -132,6 +136,10 @@ def _scopes(subsets: Sequence[Expression] | None, arena: ArenaSpec) -> dict[str,
     if problems:
         raise Failure(problems, exit=Exit.USAGE)
     return scopes
+
+
+def _parts(expression: Expression) -> Sequence[str]:
+    return [expression] if isinstance(expression, str) else [str(part) for part in expression]
 
 
 def _reference_rows(source: ArenaSource) -> tuple[pd.DataFrame, list[Problem]]:

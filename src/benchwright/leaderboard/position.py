@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from benchwright.leaderboard.evaluation import SubsetEvaluation
 
 TITLE = "Position of this run's methods"
+_FEW_DATASETS = 5
+"""Below this, resampled datasets often leave a method without a win or a loss, and intervals run to thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,9 @@ def position_block(subsets: Sequence[SubsetEvaluation]) -> list[str]:
     width = max((len(p.label) for subset in subsets for p in subset.positions), default=0)
     lines = [TITLE]
     for subset in subsets:
-        lines.append(f"{subset.label} ({_count(subset.n_datasets, 'dataset')}, {_count(subset.n_splits, 'split')})")
+        few = "; too few datasets for a steady Elo" if subset.n_datasets < _FEW_DATASETS else ""
+        counts = f"{_count(subset.n_datasets, 'dataset')}, {_count(subset.n_splits, 'split')}"
+        lines.append(f"{subset.label} ({counts}{few})")
         lines += [f"  {_line(position, width)}" for position in subset.positions]
         lines += [f"  {label}: no result of its own here" for label in subset.absent]
     return lines

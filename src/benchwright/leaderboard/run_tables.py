@@ -51,6 +51,10 @@ def load_rows(
             the problems of all methods at once.
     """
     raw = [method for method in methods if not method.request.only_load_cache]
+    if raw and not data.is_dir():
+        fix = "take the run script's setup and run steps first"
+        problem = Problem("no-results", str(data), "no results: nothing has been run", "a run's results", fix)
+        raise Failure(problem, exit=Exit.USAGE)
     found = find_results(data) if raw else None
     files: Sequence[RawFile] = found.files if found else ()
     tree_problems = [problem for problem in found.problems if problem.code != "no-results"] if found else []

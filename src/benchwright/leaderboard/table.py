@@ -38,8 +38,12 @@ def website_rows(
     method has an interval (a single dataset leaves nothing to resample), its column says so. ``columns`` picks columns
     and says what each is called (``REPORT``); None is all of them.
     """
-    shown = enumerate(_shown(board).iterrows(), start=1)
-    rows = [_cells(place, row, metadata.get((row.ta_name, row.ta_suite))) for place, (_, row) in shown]
+    shown = _shown(board)
+    places = shown["elo"].rank(ascending=False, method="min").astype(int)
+    rows = [
+        _cells(place, row, metadata.get((row.ta_name, row.ta_suite)))
+        for place, (_, row) in zip(places, shown.iterrows(), strict=True)
+    ]
     if not board[["elo+", "elo-"]].any(axis=None):
         rows = [row | {"Elo 95% CI": "none"} for row in rows]
     if columns is None:

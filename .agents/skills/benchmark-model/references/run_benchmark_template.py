@@ -27,6 +27,7 @@ SUBSET = "<subset>"  # EDIT: [] for every split, ["lite"] for the first split of
 EVAL_SUBSETS = "<eval_subsets>"  # EDIT: one leaderboard each; [] is the whole arena
 JOB_NAME = "<job_name>"  # EDIT: "cpu" or "gpu"
 RESOURCES = "<resources>"  # EDIT: {} for the CPU, {"num_gpus": 1, "fake_memory_for_estimates": <VRAM in GB>}
+RESULT_SUFFIX = "<result_suffix>"  # EDIT: "", or " [Rerun]" for a model that the arena has results of
 WORKSPACE = Path("<workspace>")  # EDIT: results, job files and logs go below it
 PYTHON_PATH = "<python_path>"  # EDIT: the interpreter that fits, with the model's packages
 EVAL_OUTPUT = Path(__file__).resolve().parent / "eval_output" / str(BENCHMARK_NAME)
@@ -86,7 +87,7 @@ def evaluate(args: argparse.Namespace, shell: Shell) -> Outcome:
     config = EvalConfig(
         benchmark_name=BENCHMARK_NAME,
         arena=ARENA,
-        methods=[EvalMethod(MODEL)],
+        methods=[EvalMethod(MODEL, result_suffix=RESULT_SUFFIX or None)],
         path_setup=plan().path_setup,
         figure_output_dir=EVAL_OUTPUT,
         subsets=EVAL_SUBSETS,

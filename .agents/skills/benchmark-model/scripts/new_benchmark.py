@@ -52,19 +52,22 @@ def build_parser() -> ScriptParser:
 
 def new_benchmark(args: argparse.Namespace, shell: Shell) -> Outcome:
     """Choose, fill and write."""
-    from benchwright.bridge import model_info, open_arena
+    from benchwright.bridge import model_info, open_arena, plan_grid
     from benchwright.launch import choose, fill, parse_configs
 
+    arena = open_arena(args.arena)
     choices = choose(
         model_info(args.model),
-        open_arena(args.arena).spec,
+        arena.spec,
         workspace=args.workspace.expanduser().absolute(),
         python_path=args.python_path,
         configs=None if args.configs is None else parse_configs(args.configs),
         subset=args.subset,
         name=args.name,
         fake_memory_for_estimates=args.fake_memory_for_estimates,
+        hosted=[method.method for method in arena.reference_methods()],
     )
+    items = len(plan_grid(arena, models=[(choices.model, choices.num_configs)], subset=list(choices.subset)).items)
     script = args.script_dir / f"run_{choices.key}.py"
     source = fill(TEMPLATE.read_text(), choices)
     if script.exists() and script.read_text() != source and not args.force:
@@ -89,9 +92,9 @@ def new_benchmark(args: argparse.Namespace, shell: Shell) -> Outcome:
     )
     width = max(len(name) for name in choices.to_dict())
     return Outcome(
-        summary=f"wrote {script}",
-        data={"script": str(script), "plan": choices.to_dict()},
-        details=[f"  {name:{width}}  {value}" for name, value in choices.to_dict().items()],
+        summary=f"wrote {script}: {items:,} fits, each one config on one split",
+        data={"script": str(script), "items": items, "plan": choices.to_dict()},
+        details=[f"  {name:{width}}  {text}" for name, text in choices.markers().items()],
         next=commands,
     )
 
