@@ -1,8 +1,9 @@
 """Which of a benchmark's results are there: our check, which reads files, and the public one, which asks for names.
 
-A tree of 201 configs on the 1,530 splits of 51 tasks. Our first look decodes each file to its end, once in its life; a
-second finds it unchanged. No look waits for a disk: all was written or read before. The peer's is the public set-up's,
-10,000 names a batch on Ray; with --quick a plain loop over fewer names, where Ray would cost more than it saves.
+A tree of 201 configs on the 1,530 splits of 51 tasks. Our first look reads the ends of every file and decodes as many
+to their end as fit into its time budget; a second goes on with the rest. No look waits for a disk: all was written or
+read before. The peer's is the public set-up's, 10,000 names a batch on Ray; with --quick a plain loop over fewer names,
+where Ray would cost more than it saves.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from benchwright.raw import Found, RawFile, check_file, decode_fully, find_resul
 
 _Stamp = tuple[int, int, int]
 _NAMED = 3
-_SECONDS_FOR_DECODING = 2.0
+_SECONDS_FOR_DECODING = 1.0
 _FILES_BETWEEN_REPORTS = 500
 
 
@@ -67,10 +67,10 @@ def check_cache(
                 continue
             problem, decoded = None, known
             if not known:
-                problem = check_file(file.path)
+                problem = check_file(file.place)
                 decoded = problem is None and time.monotonic() < latest
                 if decoded:
-                    problem = decode_fully(file.path)
+                    problem = decode_fully(file.place)
             if problem:
                 problems.append(_put_aside(file, problem))
                 damaged.add(item)
