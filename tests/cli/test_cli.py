@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import contextlib
 import io
 import json
+import os
 import subprocess
 import sys
 
@@ -174,6 +176,20 @@ def test_a_hand_off_sheet_is_what_another_person_needs(tmp_path, capsys):
         "# Launch tabm\n\nThe head node is set up.\n\n- partition: cpu\n\n## Run, in this order\n\n"
         "```bash\nsbatch a.sh\n```\n\n## Check afterwards\n\n- 27 results\n"
     )
+
+
+@pytest.mark.parametrize("target", ["/dev/full", "a closed pipe"])
+def test_progress_that_nobody_can_read_does_not_end_the_work(target):
+    if target == "/dev/full":
+        stream = open(target, "w")  # noqa: SIM115
+    else:
+        reading, writing = os.pipe()
+        os.close(reading)
+        stream = os.fdopen(writing, "w")
+    PlainProgress("fits", stream)(3, 3)
+    Shell(None, stderr=stream).talk("all done")
+    with contextlib.suppress(OSError):
+        stream.close()
 
 
 def test_what_was_done_before_says_nothing_of_the_pace():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -238,3 +239,14 @@ def test_a_result_that_does_not_fit_on_the_disk_fails_and_is_fitted_again(paths,
     report = run_local(paths)
     assert (report.ok, report.failed, report.skipped) == (1, 0, 1)
     assert paths.result("large-a", "iris-1", 0, 0).exists()
+
+
+def test_a_copied_workspace_does_not_run_into_its_original(paths, tmp_path):
+    set_up(paths, [["write-a"]])
+    copy = tmp_path / "copy"
+    shutil.copytree(paths.setup.parent, copy / "setup_out")
+    with pytest.raises(Failure) as caught:
+        run_local(RunPaths(copy, "demo"))
+    assert caught.value.exit == Exit.REFUSED
+    assert caught.value.problems[0].code == "other-workspace"
+    assert not paths.output.exists()

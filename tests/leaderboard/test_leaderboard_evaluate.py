@@ -321,6 +321,19 @@ def test_results_validated_in_another_way_than_the_arenas_are_said_to_be(tmp_pat
     assert problem.expected == "8x1, as the local arena does"
 
 
+def test_results_of_another_method_in_a_methods_folders_are_not_rated_as_its_own(tmp_path):
+    where = workspace(tmp_path, "LightGBM_c1")
+    own = where.result("LightGBM_c1_default_BAG_L1", WINE, "0_1")
+    shutil.copyfile(DATA / "tabarena_raw/data/LinearModel_c1_default_BAG_L1" / WINE / "0_1" / "results.pkl", own)
+
+    evaluation = evaluate(where, EvalMethod("LightGBM"), subsets=[[]])
+
+    (stray,) = [problem for problem in evaluation.problems if problem.code == "misplaced-result"]
+    assert stray.where == str(own)
+    assert stray.found == "a result of LinearModel_c1_default_BAG_L1"
+    assert evaluation.subsets[0].positions[0].imputed_splits == 1
+
+
 def test_two_methods_of_one_run(tmp_path):
     where = workspace(tmp_path, "DemoLogisticSystem_", "LightGBM_c1")
 

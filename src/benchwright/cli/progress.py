@@ -38,7 +38,9 @@ class PlainProgress:
         ended = done + failed - self._ended_before
         if left and ended >= _ENOUGH_FOR_AN_ESTIMATE:
             line += f", about {duration((now - self._start) / ended * left)} to go"
-        print(line + (f" ({note})" if note else ""), file=self._stream, flush=True)
+        # Nobody may be reading, or the log's disk may be full: that costs the line, never the work.
+        with contextlib.suppress(OSError, ValueError):
+            print(line + (f" ({note})" if note else ""), file=self._stream, flush=True)
 
 
 @contextlib.contextmanager

@@ -60,8 +60,9 @@ class Shell:
         self._stderr = sys.stderr if stderr is None else stderr
 
     def talk(self, text: str) -> None:
-        """Say what is going on."""
-        print(redact(text), file=self._stderr, flush=True)
+        """Say what is going on. That nobody can hear it does not stop the work."""
+        with contextlib.suppress(OSError, ValueError):
+            print(redact(text), file=self._stderr, flush=True)
 
     @contextlib.contextmanager
     def progress(self, label: str) -> Iterator[Progress]:

@@ -128,6 +128,7 @@ def run_local(
         paths = plan
     with FileLock(paths.run_lock, f"run of {paths.benchmark}"):
         record = _record(paths, identity)
+        _refuse_other_workspace(record, paths)
         if not record.job_files:
             return RunReport(paths.benchmark, 0, 0, 0, 0, None, (), None)
         logs = _new_log_folder(paths)
@@ -171,6 +172,22 @@ def _record(paths: RunPaths, identity: str | None) -> PlanRecord:
             exit=Exit.USAGE,
         )
     return record
+
+
+def _refuse_other_workspace(record: PlanRecord, paths: RunPaths) -> None:
+    """A copied workspace still holds the job files of its original: running them would write there."""
+    strange = [path for path in record.job_files if path.absolute().parent != paths.setup]
+    if strange:
+        raise Failure(
+            Problem(
+                "other-workspace",
+                str(paths.setup),
+                f"a set-up of another workspace, with job files in {strange[0].parent}",
+                "job files of this one",
+                "run setup again, it finds the results that are here",
+            ),
+            exit=Exit.REFUSED,
+        )
 
 
 def _bundles(record: PlanRecord, logs: Path) -> Iterable[Bundle]:

@@ -148,7 +148,11 @@ class SplitWork:
 
 
 def work_on_files(paths: Sequence[Path], load: Callable[[Path], Result], *, tune: bool) -> SplitOutcome:
-    """The outcome of the split whose result files are ``paths``. A file that cannot be loaded is a finding."""
+    """The outcome of the split whose result files are ``paths``.
+
+    A file that cannot be loaded is a finding, and so is one whose content names another config than its folder:
+    it is left out, since whoever picked it by its folder would rate someone else's numbers.
+    """
     work = SplitWork(tune=tune)
     for path in paths:
         try:
@@ -156,8 +160,25 @@ def work_on_files(paths: Sequence[Path], load: Callable[[Path], Result], *, tune
         except Failure as failure:
             work.outcome.findings.extend(failure.problems)
         else:
-            work.add(result)
+            if stray := _stray(result):
+                work.outcome.findings.append(stray)
+            else:
+                work.add(result)
     return work.finish()
+
+
+def _stray(result: Result) -> Problem | None:
+    """What is wrong with a result that lies in another config's folder, ``<framework>/<task>/<split>/results.pkl``."""
+    folder = result.path.parts[-4] if len(result.path.parts) >= 4 else result.framework
+    if folder == result.framework:
+        return None
+    return Problem(
+        "misplaced-result",
+        str(result.path),
+        f"a result of {result.framework}",
+        f"one of {folder}, as its folder says",
+        "move it to its own folder, or remove it and run this item again",
+    )
 
 
 def _tune(rows: Sequence[Row], ensembles: EnsembleSelection, test: MetricRows, candidates: Float32) -> list[TunedRow]:
