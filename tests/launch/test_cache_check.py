@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import pickle
 
 import pytest
+from launch_results import relabelled
 
 from benchwright.arena import Item
 from benchwright.files import RunPaths
@@ -25,12 +25,8 @@ def paths(tmp_path):
 def write(paths, item, content=None):
     path = paths.result(item.experiment, item.task_key, item.repeat, item.fold)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content if content is not None else whole())
+    path.write_bytes(content if content is not None else relabelled(item))
     return path
-
-
-def whole():
-    return gzip.compress(pickle.dumps({"metric_error": 0.1, "predictions": os.urandom(2000)}, protocol=4))
 
 
 def check(paths, wanted=ITEMS, experiments=("KNN_c1",), tasks=("iris-0a1b",)):
@@ -39,10 +35,10 @@ def check(paths, wanted=ITEMS, experiments=("KNN_c1",), tasks=("iris-0a1b",)):
 
 @pytest.fixture
 def decoded(monkeypatch):
-    """The files that were decoded in full."""
+    """The files that were read in full."""
     seen = []
-    genuine = cache_check.decode_fully
-    monkeypatch.setattr(cache_check, "decode_fully", lambda path: seen.append(path) or genuine(path))
+    genuine = cache_check.load_result
+    monkeypatch.setattr(cache_check, "load_result", lambda path: seen.append(path) or genuine(path))
     return seen
 
 
@@ -67,7 +63,7 @@ def test_whole_results_are_done_and_the_others_missing(paths):
     ],
 )
 def test_a_damaged_result_is_set_aside_and_missing(paths, damage, found):
-    content = damage(whole())
+    content = damage(relabelled(ITEMS[1]))
     path = write(paths, ITEMS[1], content)
     state = check(paths)
     assert (state.done, state.damaged) == (frozenset(), {ITEMS[1]})
@@ -80,6 +76,25 @@ def test_a_damaged_result_is_set_aside_and_missing(paths, damage, found):
     assert check(paths).problems == ()
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        gzip.compress(pickle.dumps({"a": 1, "pad": "x" * 500}), mtime=0),
+        pickle.dumps("only a text, and long enough to be looked at" * 20),
+        relabelled(ITEMS[1], metric_error=float("nan")),
+        relabelled(ITEMS[1], task_metadata={}),
+        relabelled(ITEMS[0]),
+        relabelled(Item("XGB_c1", "iris", 0, 1, "iris-0a1b")),
+    ],
+    ids=["no result", "a text", "no finite error", "no task", "another fold", "another config"],
+)
+def test_what_an_evaluation_could_not_use_is_missing(paths, content):
+    path = write(paths, ITEMS[1], content)
+    state = check(paths)
+    assert (state.done, state.damaged) == (frozenset(), {ITEMS[1]})
+    assert path.with_name("results.pkl.damaged").read_bytes() == content
+
+
 def test_a_second_damaged_result_does_not_take_the_firsts_place(paths):
     for content in (b"first", b"second"):
         path = write(paths, ITEMS[0], content)
@@ -88,7 +103,7 @@ def test_a_second_damaged_result_does_not_take_the_firsts_place(paths):
     assert path.with_name("results.pkl.damaged.2").read_bytes() == b"second"
 
 
-def test_a_file_is_decoded_once(paths, decoded):
+def test_a_file_is_read_once(paths, decoded):
     for item in ITEMS:
         write(paths, item)
     check(paths)
@@ -97,7 +112,7 @@ def test_a_file_is_decoded_once(paths, decoded):
     assert len(decoded) == 3
 
 
-def test_a_file_that_changed_is_decoded_again(paths, decoded):
+def test_a_file_that_changed_is_read_again(paths, decoded):
     path = write(paths, ITEMS[0])
     check(paths)
     content = path.read_bytes()
@@ -127,23 +142,23 @@ def test_a_damaged_memory_costs_a_second_look_and_no_more(paths, decoded, conten
 def test_an_interrupted_check_keeps_what_it_learnt(paths, decoded, monkeypatch):
     for item in ITEMS:
         write(paths, item)
-    counting = cache_check.decode_fully
+    counting = cache_check.load_result
 
     def interrupted(path):
         if len(decoded) == 2:
             raise KeyboardInterrupt
         return counting(path)
 
-    monkeypatch.setattr(cache_check, "decode_fully", interrupted)
+    monkeypatch.setattr(cache_check, "load_result", interrupted)
     with pytest.raises(KeyboardInterrupt):
         check(paths)
     assert len(json.loads(paths.checked_results.read_text())) == 2
 
 
-def test_decoding_has_a_budget_and_the_next_check_goes_on(paths, decoded, monkeypatch):
+def test_reading_has_a_budget_and_the_next_check_goes_on(paths, decoded, monkeypatch):
     for item in ITEMS:
         write(paths, item)
-    monkeypatch.setattr(cache_check, "_SECONDS_FOR_DECODING", 0.0)
+    monkeypatch.setattr(cache_check, "_SECONDS_FOR_READING", 0.0)
     state = check(paths)
     assert (state.done, state.by_ends, decoded) == (frozenset(ITEMS), len(ITEMS), [])
     monkeypatch.undo()

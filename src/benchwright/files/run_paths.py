@@ -71,7 +71,7 @@ class RunPaths:
 
     @property
     def checked_results(self) -> Path:
-        """Which result files were decoded in full, by size, mtime and inode."""
+        """Which result files were read in full, by size, mtime and inode."""
         return self.setup / "checked_results.json"
 
     @property

@@ -1,8 +1,9 @@
 """The cache check: which items have a whole result, in one walk of the results tree.
 
-Every file is looked at by its ends. It is also decoded in full once, and remembered by size, modification time and
-inode; after that its ``stat`` is enough. Decoding has a time budget a check, so that hundreds of thousands of results
-from elsewhere cost some seconds each time until all are known, and not minutes once.
+Every file is looked at by its ends. It is also read in full once, as an evaluation reads it, so that what set-up calls
+done is what an evaluation can use; then it is remembered by size, modification time and inode, and its ``stat`` is
+enough. Reading has a time budget a check, so that hundreds of thousands of results from elsewhere cost some seconds
+each time until all are known, and not minutes once.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from pathlib import Path
 import msgspec
 
 from benchwright.arena import Item
-from benchwright.contract import Problem
+from benchwright.contract import Failure, Problem
 from benchwright.files import RunPaths, write_bytes
 from benchwright.node import set_aside
-from benchwright.raw import Found, RawFile, check_file, decode_fully, find_results
+from benchwright.raw import Found, RawFile, check_file, find_results, load_result
 
 _Stamp = tuple[int, int, int]
 _NAMED = 3
-_SECONDS_FOR_DECODING = 1.0
+_SECONDS_FOR_READING = 1.0
 _FILES_BETWEEN_REPORTS = 500
 
 
@@ -56,7 +57,7 @@ def check_cache(
     found = _walk(paths.data)
     by_place = {(item.experiment, item.task_key, item.repeat, item.fold): item for item in wanted}
     done, damaged, problems, by_ends = set(), set(), list(found.problems), 0
-    latest = time.monotonic() + _SECONDS_FOR_DECODING
+    latest = time.monotonic() + _SECONDS_FOR_READING
     with _remembered(paths.checked_results) as memory:
         for count, file in enumerate(found.files):
             if count % _FILES_BETWEEN_REPORTS == 0:
@@ -65,18 +66,18 @@ def check_cache(
             item = by_place.get((file.method, file.task_key, file.repeat, file.fold))
             if item is None:
                 continue
-            problem, decoded = None, known
+            problem, read = None, known
             if not known:
                 problem = check_file(file.place)
-                decoded = problem is None and time.monotonic() < latest
-                if decoded:
-                    problem = decode_fully(file.place)
+                read = problem is None and time.monotonic() < latest
+                if read:
+                    problem = _unusable(file, item)
             if problem:
                 problems.append(_put_aside(file, problem))
                 damaged.add(item)
             else:
                 done.add(item)
-                if decoded:
+                if read:
                     memory.learn(file)
                 else:
                     by_ends += 1
@@ -84,6 +85,20 @@ def check_cache(
     if strangers:
         problems.append(_foreign(paths, strangers))
     return CacheState(frozenset(done), frozenset(damaged), tuple(problems), by_ends)
+
+
+def _unusable(file: RawFile, item: Item) -> Problem | None:
+    """Why a whole file is no result of its item: an evaluation could not read it, or it is another item's."""
+    try:
+        result = load_result(file.place)
+    except Failure as failure:
+        return failure.problems[0]
+    place = (item.experiment, item.dataset, item.repeat, item.fold)
+    content = (result.framework, result.dataset, result.repeat, result.fold)
+    if content == place:
+        return None
+    found = Item(*content, task_key=item.task_key).label()
+    return Problem("misplaced-result", file.place, f"a result of {found}", f"one of {item.label()}")
 
 
 def _walk(data: Path) -> Found:
@@ -95,14 +110,14 @@ def _walk(data: Path) -> Found:
 
 
 class _Memory:
-    """The files decoded before, by their place in the tree: size, modification time and inode."""
+    """The files read before, by their place in the tree: size, modification time and inode."""
 
     def __init__(self, before: dict[str, _Stamp]) -> None:
         self.before = before
         self.after: dict[str, _Stamp] = {}
 
     def knows(self, file: RawFile) -> bool:
-        """Whether this very file was decoded before; what is not asked for is forgotten in the end."""
+        """Whether this very file was read before; what is not asked for is forgotten in the end."""
         if self.before.get(_place(file)) != _stamp(file):
             return False
         self.learn(file)

@@ -113,7 +113,7 @@ class _Setup:
         state = self._check(grids)
         if state.by_ends:
             self._notes.append(
-                f"{state.by_ends:,} results were looked at by their ends alone; the next setup decodes more of them"
+                f"{state.by_ends:,} results were looked at by their ends alone; the next setup reads more of them"
             )
         missing = [[item for item in one.grid.items if item not in state.done] for one in grids]
         self._materialise(source, missing)
