@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import venv
 
 import pytest
 from launch_results import relabelled
@@ -239,8 +240,21 @@ def test_a_python_that_does_not_run_is_exit_3(tmp_path):
         setup_jobs(plan(tmp_path, path_setup=PathSetup(tmp_path, "/nowhere/python")))
     assert caught.value.exit == Exit.ENVIRONMENT
     assert str(caught.value.problems[0]) == (
-        "python_path: /nowhere/python: does not run (No such file or directory), expected the Python that fits"
+        "python_path: /nowhere/python: cannot fit: No such file or directory, expected the Python that fits\n"
+        "    fix: correct PYTHON_PATH, for one of this checkout's own: make setup, then .venv/bin/python; "
+        "then run setup again"
     )
+
+
+def test_a_python_without_what_a_fit_needs_is_refused_before_anything_is_written(tmp_path):
+    bare = tmp_path / "bare" / "bin" / "python"
+    venv.create(tmp_path / "bare", with_pip=False)
+    a_plan = plan(tmp_path, path_setup=PathSetup(tmp_path, str(bare)))
+    with pytest.raises(Failure) as caught:
+        setup_jobs(a_plan)
+    assert caught.value.exit == Exit.ENVIRONMENT
+    assert caught.value.problems[0].found == "cannot fit: lacks benchwright, tabarena, autogluon.tabular"
+    assert not a_plan.paths.plans.exists()
 
 
 def test_progress_names_the_stages(tmp_path):

@@ -334,6 +334,21 @@ def test_results_of_another_method_in_a_methods_folders_are_not_rated_as_its_own
     assert evaluation.subsets[0].positions[0].imputed_splits == 1
 
 
+def test_configs_that_ran_on_other_tasks_alone_do_not_count_as_tuned(tmp_path):
+    where = workspace(tmp_path, "LightGBM_c1")
+    source = DATA / "tabarena_raw" / "data" / "LightGBM_r1_default_BAG_L1" / WINE
+    shutil.copytree(source, where.data / "LightGBM_r1_default_BAG_L1" / "other-0123456789ab")
+
+    evaluation = evaluate(where, EvalMethod("LightGBM"), subsets=[[]])
+
+    assert [position.label for position in evaluation.subsets[0].positions] == ["LightGBM (default)"]
+    (problem,) = evaluation.problems
+    assert str(problem) == (
+        f"{where.data}: 3 results of LightGBM on tasks of another arena, left out: other-0123456789ab, "
+        "expected results on the arena's tasks\n    fix: move them to a benchmark of their own"
+    )
+
+
 def test_two_methods_of_one_run(tmp_path):
     where = workspace(tmp_path, "DemoLogisticSystem_", "LightGBM_c1")
 

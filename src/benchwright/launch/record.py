@@ -135,10 +135,10 @@ def _git(folder: Path, *arguments: str) -> str | None:
 
 
 def versions_of(python: str) -> dict[str, str | None]:
-    """The versions of what a fit depends on, as the Python that fits sees them; None for what it lacks.
+    """The versions of what a fit depends on, as the Python that fits sees them; None for a booster that it lacks.
 
     Raises:
-        Failure: that Python does not run (exit 3).
+        Failure: that Python does not run, or lacks what every fit needs (exit 3).
     """
     try:
         done = subprocess.run(
@@ -152,8 +152,12 @@ def versions_of(python: str) -> dict[str, str | None]:
     except (subprocess.TimeoutExpired, ValueError):
         found = "no answer"
     else:
-        return versions
+        lacking = [name for name in ("benchwright", "tabarena", "autogluon.tabular") if versions[name] is None]
+        if not lacking:
+            return versions
+        found = f"lacks {', '.join(lacking)}"
+    fix = "correct PYTHON_PATH, for one of this checkout's own: make setup, then .venv/bin/python; then run setup again"
     raise Failure(
-        Problem("no-python", f"python_path: {python}", f"does not run ({found})", "the Python that fits"),
+        Problem("no-python", f"python_path: {python}", f"cannot fit: {found}", "the Python that fits", fix),
         exit=Exit.ENVIRONMENT,
     )

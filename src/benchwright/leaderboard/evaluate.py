@@ -77,7 +77,8 @@ def run_eval(config: EvalConfig, progress: Progress | None = None) -> Evaluation
     methods = resolve(config.methods, config.benchmark_name)
 
     reference, left_out = _reference_rows(source)
-    loaded, problems = load_rows(methods, paths.data, output_dir, num_cpus=config.num_cpus, progress=progress)
+    tasks = {split.task_key for split in arena.tasks}
+    loaded, problems = load_rows(methods, paths.data, output_dir, tasks, num_cpus=config.num_cpus, progress=progress)
     run, shortfalls = run_rows(loaded, launched, only_valid_tasks=config.only_valid_tasks)
     metadata = {method.key: method for method in source.reference_methods()}
     display = {key: method.display_name for key, method in metadata.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,11 +38,15 @@ def load_rows(
     methods: Sequence[RunMethod],
     data: Path,
     output_dir: Path,
+    tasks: Collection[str],
     *,
     num_cpus: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[list[MethodRows], list[Problem]]:
     """Each method's rows, and the problems of the results tree ``data`` that are no method's own.
+
+    ``tasks`` are the folder names of the arena's tasks. Where a method has results on some of them, those on others are
+    left out: their configs must not count as tuned on the arena.
 
     Processed tables and their metadata are written below ``output_dir``.
 
@@ -66,7 +70,9 @@ def load_rows(
             if method.request.only_load_cache:
                 loaded.append(_read_back(method, folder))
             else:
-                own = _own_files(method, files, data)
+                own, strange = _on_tasks(_own_files(method, files, data), tasks)
+                if strange:
+                    tree_problems.append(_foreign(method, strange, data))
                 loaded.append(_process(method, own, folder, num_cpus, _noted(progress, method.label)))
         except Failure as failure:
             failures.append(failure)
@@ -92,6 +98,23 @@ def _own_files(method: RunMethod, files: Sequence[RawFile], data: Path) -> list[
             f"take the run script's setup and run steps{script}, or say what it is called there: "
             "EvalMethod(..., ag_name_override=...)",
         )
+    )
+
+
+def _on_tasks(own: list[RawFile], tasks: Collection[str]) -> tuple[list[RawFile], list[RawFile]]:
+    """The files on the arena's tasks, and the others. Where none is, all are kept, so that this can be said of them."""
+    here = [file for file in own if file.task_key in tasks]
+    return (here, [file for file in own if file.task_key not in tasks]) if here else (own, [])
+
+
+def _foreign(method: RunMethod, files: Sequence[RawFile], data: Path) -> Problem:
+    return Problem(
+        "foreign-results",
+        str(data),
+        f"{len(files)} results of {method.ag_name} on tasks of another arena, left out: "
+        f"{names({file.task_key for file in files})}",
+        "results on the arena's tasks",
+        "move them to a benchmark of their own",
     )
 
 
