@@ -10,32 +10,39 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from benchwright.bridge.arenas import open_arena
-    from benchwright.bridge.grid import Grid, plan_grid
+    from benchwright.bridge.grid import Grid, count_configs, plan_grid
     from benchwright.bridge.materialise import materialise_tasks
     from benchwright.bridge.models import model_info, model_infos
     from benchwright.bridge.published import PublishedArena
+    from benchwright.bridge.smoke import SmokeReport, smoke_fit
     from benchwright.bridge.weights import prefetch_weights
 
 _HOMES = {
     "open_arena": "arenas",
     "Grid": "grid",
+    "count_configs": "grid",
     "plan_grid": "grid",
     "materialise_tasks": "materialise",
     "model_info": "models",
     "model_infos": "models",
     "PublishedArena": "published",
+    "SmokeReport": "smoke",
+    "smoke_fit": "smoke",
     "prefetch_weights": "weights",
 }
 
 __all__ = [
     "Grid",
     "PublishedArena",
+    "SmokeReport",
+    "count_configs",
     "materialise_tasks",
     "model_info",
     "model_infos",
     "open_arena",
     "plan_grid",
     "prefetch_weights",
+    "smoke_fit",
 ]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchwright.arena import ArenaSource, Expression, Item, Resources, Split, TaskSubset, did_you_mean
 from benchwright.bridge.item import BASE_PATH_VARIABLE
-from benchwright.bridge.models import registered
+from benchwright.bridge.models import random_configs, registered
 from benchwright.bridge.published import PublishedArena
 from benchwright.bridge.task_tables import task_table
 from benchwright.contract import Exit, Failure, Problem, usage_error
@@ -114,6 +114,16 @@ def plan_grid(
     return Grid(arena, items, tuple(jobs), metadata, tuple(talk.getvalue().splitlines()))
 
 
+def count_configs(arena: ArenaSource, model: str, configs: int | str) -> tuple[int, int]:
+    """The random configs that ``configs`` asks for ("all": the arena's number of them), and how many of them there are.
+
+    Raises:
+        Failure: the model is unknown (exit 2).
+    """
+    wanted = int(_bundle_class(arena).n_random_configs if configs == "all" else configs)
+    return wanted, random_configs(model, wanted)
+
+
 def _experiments(
     arena: ArenaSource, models: Sequence[Model], resources: Resources, options: dict[str, Any]
 ) -> list[Any]:
@@ -133,15 +143,30 @@ def _experiments(
     given: dict[str, Any] = dict(_MINI_OPTIONS) if isinstance(arena, MiniSource) else {}
     if os.environ.get(BASE_PATH_VARIABLE):
         given["model_artifacts_base_path"] = os.environ[BASE_PATH_VARIABLE]
-    with contextlib.redirect_stdout(io.StringIO()):
-        experiments: list[Any] = bundle(**{**given, **options, "models": entries}).build_experiments(
-            time_limit=resources.time_limit,
-            num_cpus=resources.num_cpus,
-            num_gpus=resources.num_gpus,
-            memory_limit=resources.memory_limit,
-            time_limit_with_preprocessing=with_preprocessing,
-        )
+    from autogluon.core.searcher.exceptions import ExhaustedSearchSpaceError
+
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            experiments: list[Any] = bundle(**{**given, **options, "models": entries}).build_experiments(
+                time_limit=resources.time_limit,
+                num_cpus=resources.num_cpus,
+                num_gpus=resources.num_gpus,
+                memory_limit=resources.memory_limit,
+                time_limit_with_preprocessing=with_preprocessing,
+            )
+    except ExhaustedSearchSpaceError:
+        raise Failure(_too_many_configs(arena, models), exit=Exit.USAGE) from None
     return experiments
+
+
+def _too_many_configs(arena: ArenaSource, models: Sequence[Model]) -> list[Problem]:
+    problems = []
+    for name, configs in models:
+        wanted, there = count_configs(arena, name, configs)
+        if there < wanted:
+            found = f"{wanted:,}, more than its search space has"
+            problems.append(Problem("too-many-configs", f"configs of {name}", found, f"at most {there:,}"))
+    return problems
 
 
 def _bundle_class(arena: ArenaSource) -> Any:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import inspect
+import logging
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -44,6 +48,47 @@ def registered(name: str) -> tuple[ModelInfo, Any]:
         raise usage_error("model", f"{name!r} stands for {len(found)} models", names, code="ambiguous-model")
     known = {known.casefold(): known for info, _ in entries for known in reversed(_names(info))}.values()
     raise usage_error("model", f"no model is called {name!r}", "", did_you_mean(name, known), code="unknown-model")
+
+
+def random_configs(name: str, wanted: int) -> int:
+    """How many of ``wanted`` random configs the search space of a model has: a small one has fewer.
+
+    Raises:
+        Failure: the model is unknown (exit 2).
+    """
+    generator = registered(name)[1].search_space
+    if wanted <= 0 or not _has_search_space(generator):
+        return 0
+    with _quiet():
+        if _can_sample(generator, wanted):
+            return wanted
+        enough, too_many = 0, wanted  # sampling is seeded, so that where it gives up is always the same
+        while too_many - enough > 1:
+            middle = (enough + too_many) // 2
+            enough, too_many = (middle, too_many) if _can_sample(generator, middle) else (enough, middle)
+    return enough
+
+
+def _can_sample(generator: Any, number: int) -> bool:
+    """Whether a config generator finds that many different configs."""
+    from autogluon.core.searcher.exceptions import ExhaustedSearchSpaceError
+
+    try:
+        copy.deepcopy(generator).get_searcher_configs(number)
+    except (ExhaustedSearchSpaceError, AssertionError):  # the latter where the searcher does not know its space's size
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the searcher's warnings about a search space that has no more."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 def _names(info: ModelInfo) -> tuple[str, str, str]:

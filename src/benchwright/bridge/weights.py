@@ -30,7 +30,7 @@ def prefetch_weights(models: Iterable[str]) -> list[str]:
             continue
         fetchers.append(fetch)
         try:
-            with contextlib.redirect_stdout(io.StringIO()), _hub_as_reachable():
+            with contextlib.redirect_stdout(io.StringIO()), hub_as_reachable():
                 fetch()
         except ImportError as error:
             needed = " ".join(f"'{requirement}'" for requirement in info.pip_extra)
@@ -54,7 +54,7 @@ def prefetch_weights(models: Iterable[str]) -> list[str]:
 
 
 @contextlib.contextmanager
-def _hub_as_reachable() -> Iterator[None]:
+def hub_as_reachable() -> Iterator[None]:
     """Tell the Hub's client at once that there is no network, if so: by itself it retries for half a minute a file."""
     from huggingface_hub import constants
 
