@@ -20,8 +20,9 @@ step .venv/bin/python $run eval
 
 out=$scripts/eval_output/demo_xgboost
 printf '\nOpen these:\n'
-printf '  %-78s %s\n' \
-    "$out/leaderboards/full.csv" "the leaderboard of the whole arena" \
-    "$out/subsets/full/results_per_split.csv" "every error behind it" \
-    "$out/subsets/full/winrate_matrix.csv" "who beats whom, how often" \
+printf '  %-76s %s\n' \
+    "$out/report.md" "the report, ready to relay" \
+    "$out/subsets/full/leaderboard.html" "the leaderboard, to sort and filter" \
+    "$out/subsets/full/pareto_front_explorer.html" "quality against time" \
+    "$out/subsets/full/winrate_explorer.html" "who beats whom, how often" \
     "$run" "its first lines are all there is to change"

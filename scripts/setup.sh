@@ -41,6 +41,8 @@ missing=
 "$python" -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3-venv"
 # LightGBM and XGBoost link the OpenMP runtime of the system.
 "$python" -c 'import ctypes; ctypes.CDLL("libgomp.so.1")' 2>/dev/null || missing="$missing libgomp1"
+# The tests open the pages in a browser.
+if [ "$audience" = developers ] && ! command -v chromium >/dev/null 2>&1; then missing="$missing chromium"; fi
 # shellcheck disable=SC2086  # a list of words
 install_debian_packages $missing
 

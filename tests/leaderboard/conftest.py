@@ -4,8 +4,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from leaderboard_data import GOLDEN, local_arena
+from leaderboard_runs import Workspace, evaluate, workspace
 
 from benchwright.arena import ArenaSpec
+from benchwright.leaderboard import EvalMethod, Evaluation
 from benchwright.leaderboard.frame import results_frame
 
 
@@ -24,3 +26,14 @@ def published_input() -> pd.DataFrame:
 @pytest.fixture(scope="session")
 def arena() -> ArenaSpec:
     return local_arena()
+
+
+@pytest.fixture(scope="session")
+def booster(tmp_path_factory) -> Workspace:
+    """A run of LightGBM, its genuine results."""
+    return workspace(tmp_path_factory.mktemp("booster"), "LightGBM_")
+
+
+@pytest.fixture(scope="session")
+def evaluation(booster) -> Evaluation:
+    return evaluate(booster, EvalMethod("LightGBM"))

@@ -2,6 +2,7 @@
 
 import ast
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,9 +12,9 @@ from leaderboard_data import GOLDEN
 from benchwright.arena import MethodMetadata
 from benchwright.contract import Failure
 from benchwright.leaderboard.comparison import Field, assemble, compare
-from benchwright.leaderboard.evaluation import SkippedSubset, SubsetEvaluation
+from benchwright.leaderboard.evaluation import Evaluation, SkippedSubset, SubsetEvaluation
 from benchwright.leaderboard.frame import IDENTITY
-from benchwright.leaderboard.outputs import write_subset
+from benchwright.leaderboard.outputs import write_tables
 
 SUITE = "local-2026-11-29"
 SYSTEM = ("DemoLogisticSystem", SUITE)
@@ -50,8 +51,12 @@ def test_the_leaderboard_equals_the_published_one(full):
     pd.testing.assert_frame_equal(board[numbers], golden[numbers], rtol=1e-9, atol=1e-9)
 
 
+def evaluation_of(subset: SubsetEvaluation, folder: Path) -> Evaluation:
+    return Evaluation("some_run", "some arena", folder, (subset,), (), published_metadata(), (SYSTEM,), (), ())
+
+
 def test_the_files_equal_the_published_ones(full, tmp_path):
-    files = write_subset(tmp_path, full, published_metadata())
+    files = write_tables(evaluation_of(full, tmp_path), full)
 
     assert [str(path.relative_to(tmp_path)) for path in files] == [
         "leaderboards/some.csv",

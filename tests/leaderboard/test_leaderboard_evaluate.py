@@ -3,45 +3,17 @@
 import dataclasses
 import json
 import shutil
-from dataclasses import dataclass
-from pathlib import Path
 
 import pandas as pd
 import pytest
 from leaderboard_data import CACHE, DATA, LocalArena, local_arena
+from leaderboard_runs import BENCHMARK, Workspace, evaluate, workspace
 
 from benchwright.arena import MethodMetadata, TaskSet
 from benchwright.contract import Exit, Failure
 from benchwright.leaderboard import EvalConfig, EvalMethod, Evaluation, run_eval
 
-BENCHMARK = "booster_30112026"
 CANCER, WINE, DIABETES = "local_breast_cancer-498b8450f429", "local_wine-0ae0b9dbb2cc", "local_diabetes-a3d1e20e7ed9"
-
-
-@dataclass(frozen=True)
-class Workspace:
-    workspace: Path
-
-    @property
-    def data(self) -> Path:
-        return self.workspace / "output" / BENCHMARK / "data"
-
-    def result(self, experiment: str, task: str, split: str) -> Path:
-        return self.data / experiment / task / split / "results.pkl"
-
-
-def workspace(folder: Path, *experiments: str) -> Workspace:
-    """A workspace with the genuine results of the experiments whose names start so."""
-    made = Workspace(folder)
-    for source in sorted((DATA / "tabarena_raw" / "data").iterdir()):
-        if source.name.startswith(experiments):
-            shutil.copytree(source, made.data / source.name)
-    return made
-
-
-def evaluate(where: Workspace, *methods: EvalMethod, **settings: object) -> Evaluation:
-    defaults = {"arena": LocalArena(local_arena()), "figure_output_dir": where.workspace / "out", "n_bootstraps": 3}
-    return run_eval(EvalConfig(BENCHMARK, methods=methods, path_setup=where, **{**defaults, **settings}))
 
 
 def refusal(where: Workspace, *methods: EvalMethod, **settings: object) -> Failure:
@@ -55,16 +27,6 @@ def found(evaluation: Evaluation) -> dict[str, list[str]]:
     for problem in evaluation.problems:
         problems.setdefault(problem.code, []).append(f"{problem.where}: {problem.found}")
     return problems
-
-
-@pytest.fixture(scope="module")
-def booster(tmp_path_factory) -> Workspace:
-    return workspace(tmp_path_factory.mktemp("booster"), "LightGBM_")
-
-
-@pytest.fixture(scope="module")
-def evaluation(booster) -> Evaluation:
-    return evaluate(booster, EvalMethod("LightGBM"))
 
 
 def test_the_runs_rows_are_the_published_ones(evaluation):
@@ -95,10 +57,10 @@ def test_the_files_are_where_the_skill_says(evaluation, booster):
     expected = {out / "leaderboards" / f"{label}.csv" for label in ("full", "classification", "regression")}
     expected |= {out / "subsets" / s.label / f"{name}.csv" for s in evaluation.subsets for name in tables}
 
-    assert set(evaluation.files) == expected
-    assert evaluation.files[0] == out / "leaderboards" / "full.csv"
-    assert all(path.is_file() for path in expected)
-    board = pd.read_csv(evaluation.files[0])
+    assert set(evaluation.files) == expected | {evaluation.report}
+    assert evaluation.files[:2] == (out / "report.md", out / "leaderboards" / "full.csv")
+    assert all(path.is_file() for path in evaluation.files)
+    board = pd.read_csv(evaluation.files[1])
     assert len(board.columns) == 37
     assert board.loc[board["ta_suite"] == BENCHMARK, "method"].str.startswith("LightGBM (").all()
 
@@ -120,7 +82,7 @@ def test_the_outcome_ends_with_the_block_and_is_json(evaluation):
 
     assert outcome.exit == Exit.DONE
     assert outcome.summary == (
-        f"LightGBM (default) is 4 of 7 on full of the local arena; tables are in {evaluation.output_dir}"
+        f"LightGBM (default) is 4 of 7 on full of the local arena; the report is {evaluation.report}"
     )
     assert list(outcome.closing) == ["", *evaluation.position_block()]
     assert outcome.details[1] == "Leaderboard full"
@@ -379,7 +341,7 @@ def test_unknown_subsets_and_no_methods_are_wrong_usage(booster):
     assert refusal(booster, EvalMethod("LightGBM"), subsets=[]).exit == Exit.USAGE
 
 
-def test_progress_ends_with_every_subset_rated(booster, tmp_path):
+def test_progress_ends_with_every_subset_rated_and_drawn(booster, tmp_path):
     calls: list[tuple[int, int, str]] = []
 
     def progress(done: int, total: int, *, failed: int = 0, note: str = "") -> None:
@@ -393,8 +355,28 @@ def test_progress_ends_with_every_subset_rated(booster, tmp_path):
         tmp_path,
         [[], ["binary"]],
         n_bootstraps=2,
+        figure_file_type=(),
+        interactive_pages=False,
     )
     run_eval(config, progress)
 
     assert (9, 9, "processing LightGBM") in calls
-    assert calls[-3:] == [(0, 2, "rating full"), (1, 2, "rating binary"), (2, 2, "")]
+    assert calls[-6:-3] == [(0, 2, "rating full"), (1, 2, "rating binary"), (2, 2, "")]
+    assert calls[-3:] == [(0, 2, "drawing full"), (1, 2, "drawing binary"), (2, 2, "")]
+
+
+def test_a_figure_format_that_is_not_one_is_refused(booster, tmp_path):
+    problem = refusal(booster, EvalMethod("LightGBM"), figure_output_dir=tmp_path, figure_file_type=("png", "gif"))
+
+    assert problem.exit == Exit.USAGE
+    assert str(problem.problems[0].found) == "'gif'"
+    assert problem.problems[0].expected == "formats among pdf, png, svg"
+
+
+def test_fits_that_took_the_time_limit_are_said(booster, tmp_path):
+    arena = local_arena()
+    hurried = dataclasses.replace(arena, resources=dataclasses.replace(arena.resources, time_limit=1e-3))
+
+    problems = found(evaluate(booster, EvalMethod("LightGBM"), arena=LocalArena(hurried), figure_output_dir=tmp_path))
+
+    assert problems["time-limit"][0].startswith("LightGBM: 9 of 9 fits took the time limit of 0 s: ")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from benchwright.arena import ArenaSpec, TaskSet
 from benchwright.contract import Failure, Problem
 from benchwright.leaderboard.frame import SPLIT, names, results_frame, split_names
+from benchwright.leaderboard.labels import Source
 from benchwright.leaderboard.rows import keep_rows
 from benchwright.leaderboard.run_tables import MethodRows
 
@@ -84,6 +85,23 @@ def unlike_protocols(loaded: Sequence[MethodRows], arena: ArenaSpec) -> list[Pro
         and entry.protocol.key != "system"
         and entry.protocol.agrees_with(arena.validation_protocol) is False
     ]
+
+
+def at_time_limit(run: pd.DataFrame, arena: ArenaSpec, labels: Mapping[Source, str]) -> list[Problem]:
+    """The methods whose default config trained for as long as the arena allows: time, not the model, ended those fits.
+
+    A fit stops a little before its limit, hence from 90% of it. ``labels`` are the run's methods.
+    """
+    limit = arena.resources.time_limit
+    defaults = run[run["method_subtype"].isna() | (run["method_subtype"] == "default")]
+    problems = []
+    for (method, suite), label in labels.items():
+        own = defaults[(defaults["ta_name"] == method) & (defaults["ta_suite"] == suite)]
+        slow = own[own["time_train_s"] >= 0.9 * limit]
+        if len(slow):
+            found = f"{len(slow)} of {len(own)} fits took the time limit of {limit:,.0f} s: {split_names(slow)}"
+            problems.append(Problem("time-limit", label, found, "fits that end by themselves"))
+    return problems
 
 
 def without_fallback(results: pd.DataFrame, arena: ArenaSpec) -> list[Problem]:

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from benchwright.arena import ArenaSource, ArenaSpec, Expression, TaskSet, TaskSubset, select_splits, subset_label
-from benchwright.contract import Exit, Failure, Problem, Progress
+from benchwright.contract import Exit, Failure, Problem, Progress, usage_error
 from benchwright.files import RunPaths
 from benchwright.leaderboard.comparison import Field, assemble, compare
-from benchwright.leaderboard.coverage import covered, run_rows, unlike_protocols, without_fallback
+from benchwright.leaderboard.coverage import at_time_limit, covered, run_rows, unlike_protocols, without_fallback
 from benchwright.leaderboard.evaluation import Evaluation, SkippedSubset, SubsetEvaluation
 from benchwright.leaderboard.frame import results_frame
 from benchwright.leaderboard.labels import equal_labels
-from benchwright.leaderboard.outputs import write_subset
+from benchwright.leaderboard.outputs import write_outputs
 from benchwright.leaderboard.ratings import N_BOOTSTRAPS, check_bootstraps
 from benchwright.leaderboard.rows import keep_rows
 from benchwright.leaderboard.run_methods import EvalMethod, resolve
@@ -23,6 +23,9 @@ from benchwright.leaderboard.run_tables import load_rows
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_FORMATS = ("pdf", "png", "svg")
 
 
 class HasWorkspace(Protocol):
@@ -41,8 +44,10 @@ class EvalConfig:
     ``arena`` is the name of one, or an opened one. ``figure_output_dir`` takes every table and figure. ``subsets`` are
     subset expressions (``[]`` is everything); None means the arena's own list. ``task_subset`` is the scope that the
     run was launched with; splits outside of it are on no leaderboard. ``only_valid_tasks`` narrows every leaderboard
-    to the splits that the run has results on, in place of imputing the rest. ``num_cpus`` bounds the processes that
-    process results; None means all cores.
+    to the splits that the run has results on, in place of imputing the rest. ``figure_file_type`` is one format or
+    several ("pdf", "png", "svg"), or none. ``pareto_focus_new_methods`` boxes the run's methods in the Pareto figures
+    even off the front. ``interactive_pages`` writes the HTML pages. ``num_cpus`` bounds the processes that process
+    results; None means all cores.
     """
 
     benchmark_name: str
@@ -54,14 +59,17 @@ class EvalConfig:
     task_subset: TaskSubset | Expression | None = None
     only_valid_tasks: bool = False
     n_bootstraps: int = N_BOOTSTRAPS
+    figure_file_type: str | Sequence[str] = ("pdf", "png")
+    pareto_focus_new_methods: bool = True
+    interactive_pages: bool = True
     num_cpus: int | None = None
 
 
 def run_eval(config: EvalConfig, progress: Progress | None = None) -> Evaluation:
-    """Evaluate a run on every subset, and write its tables under ``figure_output_dir``.
+    """Evaluate a run on every subset, and write report, tables, figures and pages under ``figure_output_dir``.
 
     Written are ``artifacts/<benchmark>/methods/<method>/`` (the processed tables and their metadata) and what
-    ``outputs.write_subset`` says. ``progress`` counts the splits processed, then the subsets rated.
+    ``outputs.write_outputs`` says. ``progress`` counts the splits processed, then the subsets rated, then those drawn.
 
     Raises:
         Failure: the configuration is wrong (exit 2), a method has no results or they are another arena's (exit 1), or
@@ -72,6 +80,7 @@ def run_eval(config: EvalConfig, progress: Progress | None = None) -> Evaluation
     paths = RunPaths(Path(config.path_setup.workspace), config.benchmark_name)
     output_dir = Path(config.figure_output_dir).expanduser().absolute()
     check_bootstraps(config.n_bootstraps)
+    formats = _formats(config.figure_file_type)
     launched = replace(arena, tasks=arena.tasks.select(config.task_subset))
     scopes = _scopes(config.subsets, launched, TaskSubset.of(config.task_subset).subset or ())
     methods = resolve(config.methods, config.benchmark_name)
@@ -91,6 +100,7 @@ def run_eval(config: EvalConfig, progress: Progress | None = None) -> Evaluation
         *shortfalls,
         *left_out,
         *without_fallback(field.results, arena),
+        *at_time_limit(run, launched, field.new),
     ]
     problems += equal_labels(field.labels, field.sources, requests)
 
@@ -98,7 +108,7 @@ def run_eval(config: EvalConfig, progress: Progress | None = None) -> Evaluation
         scopes = {label: covered(scope, run) for label, scope in scopes.items()}
     outcomes = _compared(field, scopes, config, arena, progress)
     subsets = tuple(outcome for outcome in outcomes if isinstance(outcome, SubsetEvaluation))
-    return Evaluation(
+    evaluation = Evaluation(
         benchmark_name=config.benchmark_name,
         arena=arena.title,
         output_dir=output_dir,
@@ -107,8 +117,24 @@ def run_eval(config: EvalConfig, progress: Progress | None = None) -> Evaluation
         metadata=metadata,
         new=tuple(field.new),
         problems=tuple(problems),
-        files=tuple(path for subset in subsets for path in write_subset(output_dir, subset, metadata)),
+        files=(),
     )
+    files = write_outputs(
+        evaluation,
+        formats,
+        focus_new=config.pareto_focus_new_methods,
+        pages=config.interactive_pages,
+        progress=progress,
+    )
+    return replace(evaluation, files=tuple(files))
+
+
+def _formats(file_type: str | Sequence[str]) -> tuple[str, ...]:
+    formats = (file_type,) if isinstance(file_type, str) else tuple(file_type)
+    unknown = [name for name in formats if name not in _FORMATS]
+    if unknown:
+        raise usage_error("figure_file_type", ", ".join(map(repr, unknown)), f"formats among {', '.join(_FORMATS)}")
+    return tuple(dict.fromkeys(formats))
 
 
 def _open(arena: str | ArenaSource) -> ArenaSource:

@@ -11,13 +11,10 @@ from benchwright.arena import MethodMetadata
 from benchwright.contract import Exit, Outcome, Problem
 from benchwright.leaderboard.labels import Source
 from benchwright.leaderboard.position import Position, position_block
-from benchwright.leaderboard.table import REPORT, format_leaderboard
+from benchwright.leaderboard.table import REPORT, TOP, format_leaderboard
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_TOP = 10
-"""How many rows of a leaderboard a report shows, beside the run's own."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +56,8 @@ class Evaluation:
     """A run beside its arena's reference methods.
 
     ``metadata`` describes every method by artifact name and suite, ``new`` are the run's own. ``problems`` are what the
-    numbers hide: damaged files, missing and imputed splits, rows left out, equal labels. ``files`` are the tables
-    written, subset by subset, the leaderboard first.
+    numbers hide: damaged files, missing and imputed splits, rows left out, equal labels. ``files`` are the files
+    written: the report, then subset by subset tables, figures and pages, the leaderboard first.
     """
 
     benchmark_name: str
@@ -72,6 +69,15 @@ class Evaluation:
     new: tuple[Source, ...]
     problems: tuple[Problem, ...]
     files: tuple[Path, ...]
+
+    @property
+    def report(self) -> Path:
+        """Where the report belongs that can be relayed as it stands."""
+        return self.output_dir / "report.md"
+
+    def folder(self, subset: SubsetEvaluation) -> Path:
+        """Where one subset's tables, figures and pages belong."""
+        return self.output_dir / "subsets" / subset.label
 
     def position_block(self) -> list[str]:
         """The closing block, ``Position of this run's methods``, line by line."""
@@ -98,11 +104,11 @@ class Evaluation:
             summary = "no leaderboard: every subset was skipped"
             return Outcome(summary, self.to_dict(), problems=self.problems, closing=self.position_block(), exit=Exit.NO)
         first = self.subsets[0]
-        table = format_leaderboard(first.leaderboard, self.metadata, new=self.new, columns=REPORT, top=_TOP)
+        table = format_leaderboard(first.leaderboard, self.metadata, new=self.new, columns=REPORT, top=TOP)
         best = first.positions[0] if first.positions else None
         landed = f"{best.label} is {best.place} of {best.of}" if best else "none of the run's methods has a place"
         return Outcome(
-            summary=f"{landed} on {first.label} of {self.arena}; tables are in {self.output_dir}",
+            summary=f"{landed} on {first.label} of {self.arena}; the report is {self.report}",
             data=self.to_dict(),
             details=["", f"Leaderboard {first.label}", *table],
             problems=self.problems,
@@ -115,6 +121,7 @@ class Evaluation:
             "benchmark_name": self.benchmark_name,
             "arena": self.arena,
             "output_dir": str(self.output_dir),
+            "report": str(self.report),
             "subsets": [
                 {
                     "subset": subset.label,

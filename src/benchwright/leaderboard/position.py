@@ -72,24 +72,35 @@ def position_block(subsets: Sequence[SubsetEvaluation]) -> list[str]:
     width = max((len(p.label) for subset in subsets for p in subset.positions), default=0)
     lines = [TITLE]
     for subset in subsets:
-        few = "; too few datasets for a steady Elo" if subset.n_datasets < _FEW_DATASETS else ""
-        counts = f"{_count(subset.n_datasets, 'dataset')}, {_count(subset.n_splits, 'split')}"
-        lines.append(f"{subset.label} ({counts}{few})")
-        lines += [f"  {_line(position, width)}" for position in subset.positions]
+        few = few_datasets(subset)
+        lines.append(f"{subset.label} ({size_of(subset)}{f'; {few}' if few else ''})")
+        lines += [f"  {position_line(position, width)}" for position in subset.positions]
         lines += [f"  {label}: no result of its own here" for label in subset.absent]
     return lines
 
 
-def _line(position: Position, width: int) -> str:
-    line = f"{position.label:<{width}}  {position.place} of {position.of}  Elo {position.elo:.0f}"
+def position_line(position: Position, width: int = 0, separator: str = "  ") -> str:
+    """A position in words: place, Elo with its interval, imputed share if any. ``width`` pads the label."""
+    elo = f"Elo {position.elo:.0f}"
     if position.elo_plus is None or position.elo_minus is None:
-        line += " (a single dataset gives no interval)"
+        elo += " (a single dataset gives no interval)"
     else:
-        line += f" (+{position.elo_plus:.0f}/-{position.elo_minus:.0f})"
+        elo += f" (+{position.elo_plus:.0f}/-{position.elo_minus:.0f})"
+    parts = [f"{position.label:<{width}}", f"{position.place} of {position.of}", elo]
     if position.imputed_splits:
         share = f"{100 * position.imputed_share:.2f}% imputed"
-        line += f"  {share} ({position.imputed_splits} of {_count(position.n_splits, 'split')})"
-    return line
+        parts.append(f"{share} ({position.imputed_splits} of {_count(position.n_splits, 'split')})")
+    return separator.join(parts)
+
+
+def few_datasets(subset: SubsetEvaluation) -> str:
+    """A warning for a subset whose ratings say little; empty for any other."""
+    return "too few datasets for a steady Elo" if subset.n_datasets < _FEW_DATASETS else ""
+
+
+def size_of(subset: SubsetEvaluation) -> str:
+    """The datasets and splits of a subset, counted in words."""
+    return f"{_count(subset.n_datasets, 'dataset')}, {_count(subset.n_splits, 'split')}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -24,6 +24,8 @@ REPORT = {
     "Median Predict Time (s/1K)": "Predict (s/1K)",
 }
 """What a report of a run shows: narrow enough for a terminal."""
+TOP = 10
+"""How many rows of a leaderboard a report shows, beside the run's own."""
 _NEW = "*"
 _LEGEND = f"{_NEW} this run"
 

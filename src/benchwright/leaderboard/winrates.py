@@ -12,9 +12,19 @@ if TYPE_CHECKING:
 def best_variants(winrates: pd.DataFrame, board: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
     """The rows and columns of a win-rate matrix that stand for their methods, under short labels.
 
+    "(tuned + ensemble)" is shortened to "(T+E)", as published. See ``representatives``.
+    """
+    best = representatives(winrates, board)
+    short = {method: labels[method].replace("(tuned + ensemble)", "(T+E)") for method in best.index}
+    return best.rename(index=short, columns=short)
+
+
+def representatives(winrates: pd.DataFrame, board: pd.DataFrame) -> pd.DataFrame:
+    """The rows and columns of a win-rate matrix that stand for their methods, by unique name.
+
     Of a config family that is its tuned and ensembled variant, or else its default; baselines, portfolios and single
     configs stand for themselves. ``board`` is a leaderboard whose index is the methods' names in ``winrates``. Rows
-    are sorted by their mean against each other, and "(tuned + ensemble)" is shortened to "(T+E)", as published.
+    are sorted by their mean against each other.
     """
     identity = board.loc[winrates.index]
     source = list(zip(identity["ta_name"], identity["ta_suite"], strict=True))
@@ -29,5 +39,4 @@ def best_variants(winrates: pd.DataFrame, board: pd.DataFrame, labels: Mapping[s
     ]
     best = winrates.loc[chosen, chosen]
     order = best.mean(axis=1).sort_values(ascending=False, kind="stable").index
-    short = {method: labels[method].replace("(tuned + ensemble)", "(T+E)") for method in order}
-    return best.loc[order, order].rename(index=short, columns=short)
+    return best.loc[order, order]
