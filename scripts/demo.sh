@@ -20,7 +20,7 @@ step .venv/bin/python $run eval
 
 out=$scripts/eval_output/demo_xgboost
 printf '\nOpen these:\n'
-printf '  %-76s %s\n' \
+printf '  %-84s %s\n' \
     "$out/report.md" "the report, ready to relay" \
     "$out/subsets/full/leaderboard.html" "the leaderboard, to sort and filter" \
     "$out/subsets/full/pareto_front_explorer.html" "quality against time" \

@@ -146,8 +146,36 @@ def test_run_paths_are_the_public_layout():
     assert paths.logs == Path("/w/slurm_out/tabm_26062026")
 
 
-@pytest.mark.parametrize("name", ["", "a/b", "..", "a b", "-x", "x" * 129])
+@pytest.mark.parametrize("name", ["", "a/b", "..", "a b", "-x", "x" * 129, None, 3])
 def test_a_benchmark_name_is_a_plain_file_name(name):
     with pytest.raises(Failure) as caught:
         RunPaths(Path("/w"), name)
     assert caught.value.exit == Exit.USAGE
+
+
+@pytest.mark.parametrize(
+    ("workspace", "said"),
+    [
+        (None, "'None': no path"),
+        (3, "'3': no path"),
+        (Path("/w/a\0b"), r"'/w/a\x00b': no path"),
+        (Path(os.fsdecode(b"/w/caf\xe9")), r"'/w/caf\udce9': a name that is not UTF-8"),
+        (Path("~nobody-of-that-name/w"), "'~nobody-of-that-name/w': no such user's home"),
+    ],
+)
+def test_a_workspace_is_a_path(workspace, said):
+    with pytest.raises(Failure) as caught:
+        RunPaths(workspace, "demo")
+    assert caught.value.exit == Exit.USAGE
+    assert str(caught.value) == f"workspace: {said}, expected a folder's path, in UTF-8"
+
+
+def test_a_relative_workspace_needs_a_current_folder(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(Failure) as caught:
+        RunPaths(Path("w"), "demo")
+    assert "'w': a relative path, and the current folder is gone" in str(caught.value)
+    assert RunPaths(tmp_path, "demo").workspace == tmp_path

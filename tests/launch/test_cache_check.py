@@ -10,9 +10,11 @@ import pytest
 from launch_results import relabelled
 
 from benchwright.arena import Item
+from benchwright.contract import Exit, Failure
 from benchwright.files import RunPaths
 from benchwright.launch import cache_check
 from benchwright.launch.cache_check import check_cache
+from benchwright.raw import forks
 
 ITEMS = [Item("KNN_c1", "iris", 0, fold, "iris-0a1b") for fold in range(3)]
 
@@ -191,8 +193,52 @@ def test_results_of_another_plan_of_this_benchmark_are_not_foreign(paths):
 
 def test_odd_things_in_the_tree_are_listed(paths):
     write(paths, ITEMS[0])
-    link = paths.data / "KNN_c1" / "iris-0a1b" / "0_1"
+    link = paths.data / "KNN_c1" / "iris-0a1b" / "1_0"
     link.symlink_to(paths.data / "KNN_c1" / "iris-0a1b" / "0_0")
     state = check(paths)
     assert state.done == {ITEMS[0]}
     assert [problem.code for problem in state.problems] == ["link"]
+
+
+@pytest.mark.parametrize("place", ["KNN_c1", "KNN_c1/iris-0a1b", "KNN_c1/iris-0a1b/0_1/results.pkl"])
+def test_a_link_in_the_place_of_a_wanted_result_is_refused(paths, tmp_path, place):
+    """Set-up would call its items missing for ever, since a run follows the link and skips them."""
+    elsewhere = RunPaths(tmp_path / "elsewhere", "demo")
+    write(elsewhere, ITEMS[1])
+    link = paths.data / place
+    link.parent.mkdir(parents=True)
+    link.symlink_to(elsewhere.data / place)
+    with pytest.raises(Failure) as caught:
+        check(paths)
+    assert caught.value.exit == Exit.REFUSED
+    (problem,) = caught.value.problems
+    assert problem.where == str(link)
+    assert problem.fix == "put what it points to in its place, or remove it; then run setup again"
+    assert link.is_symlink()
+
+
+def test_many_files_are_looked_at_in_several_processes(paths, decoded, monkeypatch):
+    """Results, damage, memory and progress are the same as of one process."""
+    monkeypatch.setattr(cache_check, "_FILES_BETWEEN_REPORTS", 4)
+    monkeypatch.setattr(forks, "processors", lambda: 3)
+    items = [Item("KNN_c1", "iris", repeat, fold, "iris-0a1b") for repeat in range(10) for fold in range(3)]
+    for item in items:
+        write(paths, item)
+    cut = write(paths, items[17], relabelled(items[17])[:-9])
+    other = write(paths, items[5], relabelled(items[6]))
+    told = []
+    state = check_cache(
+        paths,
+        items,
+        experiments=["KNN_c1"],
+        tasks=["iris-0a1b"],
+        report=lambda done, total: told.append((done, total)),
+    )
+    assert decoded == []
+    assert state.damaged == {items[5], items[17]}
+    assert state.done == set(items) - state.damaged
+    assert [problem.where for problem in state.problems] == [str(other), str(cut)]
+    assert not cut.exists()
+    assert not other.exists()
+    assert told == [(done, 30) for done in range(0, 30, 4)]
+    assert len(json.loads(paths.checked_results.read_text())) == 28

@@ -15,7 +15,7 @@ import pytest
 from benchwright.arena import Item
 from benchwright.contract import Exit, Failure
 from benchwright.files import FileLock, RunPaths, write_json
-from benchwright.launch import run_local
+from benchwright.launch import local, run_local
 from benchwright.launch.record import write_record
 from benchwright.node import read_events
 
@@ -196,7 +196,32 @@ def test_a_damaged_record_asks_for_setup(paths, content):
     record.write_text(content)
     with pytest.raises(Failure) as caught:
         run_local(paths)
-    assert caught.value.problems[0].fix == "remove it and run setup again"
+    assert caught.value.exit == Exit.ENVIRONMENT
+    assert caught.value.problems[0].fix == "run setup of the plan that it is of, or remove it"
+
+
+def test_a_damaged_record_of_another_plan_stops_no_run(paths):
+    set_up(paths, [["write-a"]], identity="aaaaaaaa")
+    set_up(paths, [["write-b"]], identity="bbbbbbbb").write_text("{")
+    assert run_local(paths, identity="aaaaaaaa").ok == 1
+
+
+@pytest.mark.parametrize("parallel", [0, -1, 13, 100_000])
+def test_more_side_by_side_than_a_machine_bears_is_refused(paths, monkeypatch, parallel):
+    monkeypatch.setattr(local, "processors", lambda: 3)
+    set_up(paths, [["write-a"]])
+    with pytest.raises(Failure) as caught:
+        run_local(paths, parallel)
+    assert caught.value.exit == Exit.USAGE
+    assert str(caught.value) == f"parallel: {parallel}, expected 1 to 12: this machine has 3 CPUs"
+    assert not paths.logs.exists()
+
+
+def test_no_more_run_side_by_side_than_there_are_items(paths, monkeypatch):
+    monkeypatch.setattr(local, "processors", lambda: 3)
+    set_up(paths, [["meet-a", "meet-b"]])
+    started = read_events(run_local(paths, 12).logs / "events.jsonl")[0]
+    assert (started["event"], started["parallel"]) == ("run-started", 2)
 
 
 SCRIPT = """

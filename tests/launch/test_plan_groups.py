@@ -122,6 +122,41 @@ def test_a_plan_without_jobs_is_refused():
     assert refused(plan()) == ["model_jobs | none | at least one ModelJob | "]
 
 
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"arena": None}, "arena | None | the name of an arena, or an opened one"),
+        (
+            {"path_setup": PathSetup("/w", python_path=None)},
+            "python_path | None | the path of a Python, an absolute one where the current folder is gone",
+        ),
+        ({"path_setup": PathSetup(7)}, "workspace | '7': no path | a folder's path, in UTF-8"),
+        (
+            {"benchmark_name": None},
+            "benchmark_name | None | letters, digits, '.', '_' and '-', at most 128 characters",
+        ),
+        (
+            {"model_jobs": [ModelJob("KNN", resources="fast")]},
+            "model_jobs[0].resources | 'fast' | a mapping of fields to their values",
+        ),
+        (
+            {"model_jobs": [ModelJob("KNN", scheduler=None)]},
+            "model_jobs[0].scheduler | None | a mapping of fields to their values",
+        ),
+        (
+            {"model_jobs": [ModelJob("KNN", name=["a"])]},
+            "model_jobs | \"['a']\" | a name of letters, digits, '.', '_' and '-', at most 64",
+        ),
+        (
+            {"model_jobs": [ModelJob(("KNN", 99_999_999))]},
+            "model_jobs[0].models | ('KNN', 99999999) | at most 10,000 configs of a model",
+        ),
+    ],
+)
+def test_a_value_of_a_wrong_type_or_size_is_named(changes, said):
+    assert refused(plan(ModelJob("KNN"), **changes)) == [f"{said} | "]
+
+
 def test_a_wrong_scope_says_whose_it_is():
     (problem,) = refused(plan(ModelJob("KNN", tasks={"subsets": "lite"})))
     assert problem.startswith("model_jobs[0].tasks: task subset: subsets | not a filter")

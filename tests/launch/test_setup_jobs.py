@@ -257,6 +257,47 @@ def test_a_python_without_what_a_fit_needs_is_refused_before_anything_is_written
     assert not a_plan.paths.plans.exists()
 
 
+@pytest.mark.parametrize("place", ["", "output", "output/demo/data", "setup_out", "slurm_out/demo", "task_cache"])
+@pytest.mark.parametrize("step", [setup_jobs, run_local])
+def test_a_file_in_a_folders_place_is_named(tmp_path, place, step):
+    workspace = tmp_path / "w"
+    file = workspace / place
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("mine")
+    with pytest.raises(Failure) as caught:
+        step(plan(workspace))
+    assert caught.value.exit == Exit.ENVIRONMENT
+    assert str(caught.value) == f"{file}: no folder, expected one, for what this run writes"
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [file]
+
+
+def test_places_where_no_folder_can_be_are_named_once_each(tmp_path, monkeypatch):
+    home = tmp_path / "home"
+    home.write_text("no folder")
+    monkeypatch.setenv("HOME", str(home))
+    workspace = tmp_path / ("x" * 300)
+    with pytest.raises(Failure) as caught:
+        setup_jobs(plan(workspace))
+    assert [(problem.where, problem.found) for problem in caught.value.problems][-1] == (str(home), "no folder")
+    assert caught.value.problems[0].found == "no possible folder (File name too long)"
+
+
+def test_a_damaged_record_is_named_and_its_plans_files_are_left_alone(tmp_path):
+    other = setup_jobs(plan(tmp_path, ModelJob(("LinearModel", 0), name="cpu")))
+    fake_result(plan(tmp_path).paths, items_of(other)[0])
+    other.record.write_text("{")
+    report = setup_jobs(plan(tmp_path))
+    assert report.approved == 6
+    (problem,) = report.problems
+    assert str(problem) == (
+        f"{other.record}: damaged, expected the record that a set-up wrote\n"
+        "    fix: run setup of the plan that it is of, or remove it"
+    )
+    assert other.record.read_text() == "{"
+    assert all(path.exists() for path in other.job_files)
+    assert setup_jobs(plan(tmp_path, ModelJob(("LinearModel", 0), name="cpu"))).problems == ()
+
+
 def test_progress_names_the_stages(tmp_path):
     told = []
     setup_jobs(plan(tmp_path), progress=lambda done, total, *, failed=0, note="": told.append((done, total, note)))

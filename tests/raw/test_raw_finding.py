@@ -41,6 +41,12 @@ def test_any_folder_of_a_run_may_be_named(genuine, depth) -> None:
     assert {(file.method, file.task_key) for file in found.files} >= {(METHOD, "local_breast_cancer-498b8450f429")}
 
 
+def test_a_method_called_data_does_not_hide_the_others(tmp_path) -> None:
+    paths = [add(tmp_path / "data", method=method) for method in ("data", METHOD)]
+    for root in (tmp_path, tmp_path / "data"):
+        assert {file.path for file in find_results(root).files} == set(paths)
+
+
 def test_relative_folder_gives_the_same_names(tmp_path, monkeypatch) -> None:
     add(tmp_path)
     monkeypatch.chdir(tmp_path / METHOD)

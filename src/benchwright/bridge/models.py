@@ -24,8 +24,9 @@ def model_infos() -> tuple[ModelInfo, ...]:
 def model_info(name: str) -> ModelInfo:
     """The model called ``name``.
 
-    Like ``tabarena``, the first entry whose display name or registry name it is; failing that, the only one whose
-    names or folder it is when case is ignored.
+    The entry of that registry name, or else the first of that display name; failing that, the only one whose names or
+    folder it is when case is ignored. ``tabarena`` takes display names alike, so that it cannot name ModernNCA, which
+    ModernNCA_GPU is displayed as.
 
     Raises:
         Failure: none is called so, or several are (exit 2), with close names.
@@ -36,9 +37,9 @@ def model_info(name: str) -> ModelInfo:
 def registered(name: str) -> tuple[ModelInfo, Any]:
     """The model called ``name``, and ``tabarena``'s own entry for it; raises like ``model_info``."""
     entries = _registry()
-    for entry in entries:
-        if name in (entry[0].display_name, entry[0].name):
-            return entry
+    exact = [entry for entry in entries if entry[0].name == name] or [e for e in entries if e[0].display_name == name]
+    if exact:
+        return exact[0]
     folded = name.casefold()
     found = [entry for entry in entries if folded in map(str.casefold, _names(entry[0]))]
     if len(found) == 1:

@@ -49,7 +49,7 @@ _EXTRA_OF_MODULE = {
     "bs4": "sources",
     "markdown_it": "sources",
 }
-_BASE_MODULES = {"huggingface_hub", "msgspec", "numpy", "pyarrow", "yaml", "rich", "tenacity"}
+_BASE_MODULES = {"huggingface_hub", "msgspec", "numpy", "packaging", "pyarrow", "yaml", "rich", "tenacity"}
 
 
 class Shell:

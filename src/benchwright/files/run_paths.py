@@ -17,18 +17,18 @@ class RunPaths:
     """The folders of one benchmark below a workspace, in the public launcher's layout.
 
     Raises:
-        Failure: the benchmark's name is not a plain file name (exit 2).
+        Failure: the benchmark's name is not a plain file name, or the workspace no path in UTF-8 (exit 2).
     """
 
     workspace: Path
     benchmark: str
 
     def __post_init__(self) -> None:
-        if not _NAME.fullmatch(self.benchmark):
+        if not isinstance(self.benchmark, str) or not _NAME.fullmatch(self.benchmark):
             raise usage_error(
                 "benchmark_name", repr(self.benchmark), "letters, digits, '.', '_' and '-', at most 128 characters"
             )
-        object.__setattr__(self, "workspace", Path(self.workspace).expanduser().absolute())
+        object.__setattr__(self, "workspace", _absolute(self.workspace))
 
     @property
     def output(self) -> Path:
@@ -91,3 +91,20 @@ class RunPaths:
     def result(self, method: str, task_key: str, repeat: int, fold: int) -> Path:
         """The file of one result."""
         return self.data / method / task_key / f"{repeat}_{fold}" / RESULT_NAME
+
+
+def _absolute(workspace: Path) -> Path:
+    try:
+        path = Path(workspace).expanduser().absolute()
+        if b"\0" not in str(path).encode():
+            return path
+        found = "no path"
+    except TypeError:
+        found = "no path"
+    except UnicodeEncodeError:
+        found = "a name that is not UTF-8"
+    except RuntimeError:
+        found = "no such user's home"
+    except OSError:
+        found = "a relative path, and the current folder is gone"
+    raise usage_error("workspace", f"{str(workspace)!a}: {found}", "a folder's path, in UTF-8")

@@ -1,29 +1,43 @@
 """From a plan to results: checks, bundles, job files, and the run on this machine."""
 
+from benchwright.launch.choices import Choices, Request
 from benchwright.launch.groups import Group, group_jobs, identity_of
 from benchwright.launch.local import ItemFailure, RunReport, run_local
-from benchwright.launch.plan import BenchmarkPlan, LocalSetup, ModelJob, PathSetup, ResourcesSetup, SchedulerSetup
-from benchwright.launch.scaffold import Choices, choose, fill, parse_configs, require_filled
+from benchwright.launch.new_benchmark import NewBenchmark, plan_benchmark
+from benchwright.launch.plan import (
+    BenchmarkPlan,
+    GCPSlurmSetup,
+    LocalSetup,
+    ModelJob,
+    PathSetup,
+    ResourcesSetup,
+    SchedulerSetup,
+    SlurmSetup,
+)
+from benchwright.launch.scaffold import require_filled, write_run_script
 from benchwright.launch.setup import SetupReport, setup_jobs
 
 __all__ = [
     "BenchmarkPlan",
     "Choices",
+    "GCPSlurmSetup",
     "Group",
     "ItemFailure",
     "LocalSetup",
     "ModelJob",
+    "NewBenchmark",
     "PathSetup",
+    "Request",
     "ResourcesSetup",
     "RunReport",
     "SchedulerSetup",
     "SetupReport",
-    "choose",
-    "fill",
+    "SlurmSetup",
     "group_jobs",
     "identity_of",
-    "parse_configs",
+    "plan_benchmark",
     "require_filled",
     "run_local",
     "setup_jobs",
+    "write_run_script",
 ]

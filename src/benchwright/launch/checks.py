@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
+import stat
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-from benchwright.contract import Problem
-from benchwright.launch.plan import ModelJob, is_choice
+from benchwright.contract import Exit, Failure, Problem
+from benchwright.files import RunPaths
+from benchwright.launch.plan import BenchmarkPlan, ModelJob, is_choice
 
 _AT_LEAST: Mapping[str, int] = {
     "num_cpus": 1,
@@ -19,6 +23,7 @@ _AT_LEAST: Mapping[str, int] = {
 }
 _POSITIVE = ("time_limit", "memory_limit", "fake_memory_for_estimates")
 _MAY_BE_NONE = ("num_cpus", "num_gpus", *_POSITIVE)
+_MOST_CONFIGS = 10_000
 _MODEL = 'a registered name, or (name, "all" or a number of random configs)'
 
 
@@ -37,6 +42,56 @@ def value_problems(values: Mapping[str, Any], where: str) -> Iterator[Problem]:
             yield from _size_problems(value, f"{where}: {name}")
 
 
+def plan_problems(plan: BenchmarkPlan) -> Iterator[Problem]:
+    """Fields of the plan itself that cannot be meant."""
+    try:
+        plan.paths  # noqa: B018 - an impossible name is said beside the other problems
+    except Failure as failure:
+        yield from failure.problems
+    if not isinstance(plan.arena, str) and not hasattr(plan.arena, "spec"):
+        yield Problem("usage", "arena", repr(plan.arena), "the name of an arena, or an opened one")
+    try:
+        plan.path_setup.python  # noqa: B018 - as above
+    except (TypeError, OSError):
+        python = plan.path_setup.python_path
+        yield Problem(
+            "usage",
+            "python_path",
+            repr(python),
+            "the path of a Python, an absolute one where the current folder is gone",
+        )
+    if not plan.model_jobs:
+        yield Problem("no-models", "model_jobs", "none", "at least one ModelJob")
+
+
+def require_folders(paths: RunPaths) -> None:
+    """Refuse a workspace that cannot hold a run.
+
+    Raises:
+        Failure: a file, or nothing that can be made, is where a folder should be; every such place (exit 3).
+    """
+    home = os.path.expanduser("~")  # noqa: PTH111 - Path raises where a user has none
+    folders = [paths.data, paths.logs, paths.plans, paths.task_cache, *([Path(home)] if home != "~" else [])]
+    problems = dict.fromkeys(problem for folder in folders if (problem := _obstacle(folder)))
+    if problems:
+        raise Failure(list(problems), exit=Exit.ENVIRONMENT)
+
+
+def _obstacle(folder: Path) -> Problem | None:
+    """What keeps a folder from being made: the nearest thing above it is none."""
+    for place in (folder, *folder.parents):
+        try:
+            is_folder = stat.S_ISDIR(place.stat().st_mode)
+        except (FileNotFoundError, NotADirectoryError):
+            if not place.is_symlink():
+                continue
+            is_folder = False
+        except OSError as error:
+            return Problem("not-a-folder", str(place), f"no possible folder ({error.strerror})", "one that can be")
+        return None if is_folder else Problem("not-a-folder", str(place), "no folder", "one, for what this run writes")
+    return None
+
+
 def model_problems(job: ModelJob, where: str) -> Iterator[Problem]:
     """Models of a job that are none."""
     if not job.choices:
@@ -44,6 +99,8 @@ def model_problems(job: ModelJob, where: str) -> Iterator[Problem]:
     for choice in job.choices:
         if not is_choice(choice) or (isinstance(choice[1], int) and choice[1] < 0):
             yield Problem("usage", f"{where}.models", repr(choice), _MODEL)
+        elif isinstance(choice[1], int) and choice[1] > _MOST_CONFIGS:
+            yield Problem("usage", f"{where}.models", repr(choice), f"at most {_MOST_CONFIGS:,} configs of a model")
 
 
 def _size_problems(sizes: object, where: str) -> Iterator[Problem]:

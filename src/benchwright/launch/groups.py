@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from benchwright.arena import TaskSubset, did_you_mean
 from benchwright.contract import Exit, Failure, Problem
-from benchwright.launch.checks import model_problems, value_problems
+from benchwright.launch.checks import model_problems, plan_problems, value_problems
 from benchwright.launch.plan import BenchmarkPlan, ModelChoice, ModelJob, ResourcesSetup, SchedulerSetup, is_choice
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -45,12 +45,7 @@ def group_jobs(plan: BenchmarkPlan) -> tuple[Group, ...]:
     """
     problems: list[Problem] = []
     merged: dict[str, list[tuple[ModelJob, Group]]] = {}
-    try:
-        plan.paths  # noqa: B018 - an impossible name is said beside the other problems
-    except Failure as failure:
-        problems += failure.problems
-    if not plan.model_jobs:
-        problems.append(Problem("no-models", "model_jobs", "none", "at least one ModelJob"))
+    problems += plan_problems(plan)
     scope = _subset(plan.task_subset, "task_subset", problems)
     problems += value_problems(vars(plan.resources_setup), "resources_setup")
     problems += value_problems(vars(plan.scheduler_setup), "scheduler_setup")
@@ -88,7 +83,7 @@ def _canonical(*values: Any) -> str:
 
 
 def _group(index: int, members: Sequence[tuple[ModelJob, Group]], problems: list[Problem]) -> Group:
-    names = sorted({job.name for job, _ in members if job.name is not None})
+    names = sorted({str(job.name) for job, _ in members if job.name is not None})
     if len(names) > 1:
         problems.append(
             Problem(
@@ -142,6 +137,9 @@ def _subset(value: Any, where: str, problems: list[Problem]) -> TaskSubset:
 
 
 def _override(setup: _Setup, changes: Mapping[str, Any], where: str, problems: list[Problem]) -> _Setup:
+    if not isinstance(changes, Mapping):
+        problems.append(Problem("usage", where, repr(changes), "a mapping of fields to their values"))
+        return setup
     known = [entry.name for entry in dataclasses.fields(setup) if entry.name not in _OF_THE_RUN]
     unknown = [name for name in changes if name not in known]
     problems += [

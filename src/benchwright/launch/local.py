@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchwright.contract import Exit, Failure, Outcome, Problem, Progress
+from benchwright.contract import Exit, Failure, Outcome, Problem, Progress, usage_error
 from benchwright.files import FileLock, RunPaths
+from benchwright.launch.checks import require_folders
 from benchwright.launch.groups import group_jobs, identity_of
 from benchwright.launch.plan import BenchmarkPlan, LocalSetup
 from benchwright.launch.record import PlanRecord, read_records
@@ -26,7 +27,9 @@ from benchwright.node import (
     read_job_file,
     run_bundles,
 )
+from benchwright.raw.forks import processors
 
+_MOST_ITEMS_A_PROCESSOR = 4
 EVENTS_NAME = "events.jsonl"
 
 
@@ -117,8 +120,8 @@ def run_local(
     names. SIGINT and SIGTERM end the items at work, keep what is finished and return.
 
     Raises:
-        Failure: no set-up is there, or several to choose from (exit 2); no item can run here (exit 3); a set-up or
-            another run of this benchmark is at work (exit 5).
+        Failure: no set-up is there, or several to choose from, or more than four items a CPU are asked for (exit 2);
+            no item can run here (exit 3); a set-up or another run of this benchmark is at work (exit 5).
     """
     if isinstance(plan, BenchmarkPlan):
         paths, identity = plan.paths, identity_of(plan, group_jobs(plan))
@@ -126,13 +129,22 @@ def run_local(
             parallel = plan.scheduler_setup.parallel if isinstance(plan.scheduler_setup, LocalSetup) else 1
     else:
         paths = plan
+    parallel = 1 if parallel is None else parallel
+    _refuse_too_many(parallel)
+    require_folders(paths)
     with FileLock(paths.run_lock, f"run of {paths.benchmark}"):
         record = _record(paths, identity)
         _refuse_other_workspace(record, paths)
         if not record.job_files:
             return RunReport(paths.benchmark, 0, 0, 0, 0, None, (), None)
         logs = _new_log_folder(paths)
-        return _run(paths, logs, list(_bundles(record, logs)), parallel or 1, progress)
+        return _run(paths, logs, list(_bundles(record, logs)), parallel, progress)
+
+
+def _refuse_too_many(parallel: int) -> None:
+    most = _MOST_ITEMS_A_PROCESSOR * processors()
+    if not 1 <= parallel <= most:
+        raise usage_error("parallel", str(parallel), f"1 to {most}: this machine has {processors()} CPUs")
 
 
 def _new_log_folder(paths: RunPaths) -> Path:
@@ -147,7 +159,7 @@ def _new_log_folder(paths: RunPaths) -> Path:
 
 
 def _record(paths: RunPaths, identity: str | None) -> PlanRecord:
-    records = read_records(paths)
+    records, unreadable = read_records(paths)
     if identity is None and len(records) > 1:
         raise Failure(
             Problem(
@@ -160,6 +172,8 @@ def _record(paths: RunPaths, identity: str | None) -> PlanRecord:
             exit=Exit.USAGE,
         )
     record = records.get(identity) if identity else next(iter(records.values()), None)
+    if record is None and unreadable:
+        raise Failure(unreadable, exit=Exit.ENVIRONMENT)
     if record is None:
         raise Failure(
             Problem(

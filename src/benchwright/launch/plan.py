@@ -68,9 +68,9 @@ class PathSetup:
         """The paths of one benchmark.
 
         Raises:
-            Failure: the name is not a plain file name (exit 2).
+            Failure: the name is not a plain file name, or the workspace no path (exit 2).
         """
-        return RunPaths(Path(self.workspace), benchmark_name)
+        return RunPaths(self.workspace, benchmark_name)
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,24 @@ class LocalSetup(SchedulerSetup):
     """This machine: ``parallel`` items side by side."""
 
     parallel: int = 1
+
+
+@dataclass(frozen=True)
+class SlurmSetup(SchedulerSetup):
+    """A SLURM cluster. A partition that is None is the cluster's own default; a task may have its node for itself."""
+
+    cpu_partition: str | None = None
+    gpu_partition: str | None = None
+    exclusive_node: bool = False
+
+
+@dataclass(frozen=True)
+class GCPSlurmSetup(SlurmSetup):
+    """The public preset for TabArena's cluster at Google Cloud; ``partitions.yaml`` says what its partitions are."""
+
+    cpu_partition: str | None = "cpun416mtspotinteractive"
+    gpu_partition: str | None = "gpurtxpro6000flex"
+    exclusive_node: bool = True
 
 
 @dataclass(frozen=True)

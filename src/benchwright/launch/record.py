@@ -49,17 +49,21 @@ def record_path(paths: RunPaths, identity: str) -> Path:
     return paths.plans / f"{identity}.json"
 
 
-def read_records(paths: RunPaths) -> dict[str, PlanRecord]:
-    """Every finished set-up of a benchmark, by identity.
+def read_records(paths: RunPaths, *, other_than: str | None = None) -> tuple[dict[str, PlanRecord], list[Problem]]:
+    """Every finished set-up of a benchmark, by identity, and a problem for each record that cannot be read."""
+    records, problems = {}, []
+    for path in sorted(paths.plans.glob("*.json")):
+        if path.stem == other_than:
+            continue
+        record = _read_record(path)
+        if isinstance(record, Problem):
+            problems.append(record)
+        else:
+            records[record.identity] = record
+    return records, problems
 
-    Raises:
-        Failure: a record cannot be read.
-    """
-    records = [_read_record(path) for path in sorted(paths.plans.glob("*.json"))]
-    return {record.identity: record for record in records}
 
-
-def _read_record(path: Path) -> PlanRecord:
+def _read_record(path: Path) -> PlanRecord | Problem:
     try:
         content = read_json(path)
         return PlanRecord(
@@ -68,12 +72,9 @@ def _read_record(path: Path) -> PlanRecord:
             frozenset(content["experiments"]),
             frozenset(content["tasks"]),
         )
-    except (KeyError, TypeError, Failure):
-        fix = "remove it and run setup again"
-        raise Failure(
-            Problem("bad-record", str(path), "damaged", "the record that a set-up wrote", fix),
-            exit=Exit.ENVIRONMENT,
-        ) from None
+    except (KeyError, TypeError, Failure, OSError):
+        fix = "run setup of the plan that it is of, or remove it"
+        return Problem("bad-record", str(path), "damaged", "the record that a set-up wrote", fix)
 
 
 def write_record(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchwright.arena import ArenaSource, Item
@@ -11,11 +11,14 @@ from benchwright.contract import Outcome, Problem, Progress
 from benchwright.files import FileLock, RunPaths
 from benchwright.launch.bundles import Bundles, make_bundles
 from benchwright.launch.cache_check import CacheState, check_cache
+from benchwright.launch.checks import require_folders
 from benchwright.launch.groups import Group, group_jobs, identity_of
 from benchwright.launch.job_file import job_defaults, write_job_file
 from benchwright.launch.plan import BenchmarkPlan
 from benchwright.launch.record import read_records, record_path, remove_own_files, versions_of, write_record
 from benchwright.launch.resolve import GroupGrid, open_source, resolve
+from benchwright.launch.schedulers import require_this_machine
+from benchwright.node import remove_abandoned
 
 
 @dataclass(frozen=True)
@@ -79,11 +82,14 @@ def setup_jobs(plan: BenchmarkPlan, progress: Progress | None = None) -> SetupRe
     replaced. The plan's record is removed first and written last, so that a run never sees half a set-up.
 
     Raises:
-        Failure: the plan is wrong (exit 2, every problem), something is missing on this machine (exit 3), or another
-            set-up or a run of this benchmark is at work (exit 5).
+        Failure: the plan is wrong (exit 2, every problem), this machine or version lacks something (exit 3), or
+            another set-up or a run of this benchmark is at work (exit 5).
     """
     groups = group_jobs(plan)
+    require_this_machine(plan, groups)
     paths = plan.paths
+    require_folders(paths)
+    remove_abandoned()
     purpose = f"setup of {plan.benchmark_name}"
     with FileLock(paths.setup_lock, purpose), FileLock(paths.run_lock, purpose):
         return _Setup(plan, groups, paths, progress).run()
@@ -171,15 +177,18 @@ class _Setup:
 
     def _check(self, grids: Sequence[GroupGrid]) -> CacheState:
         """The cache check of every group but those that run everything again."""
-        others = read_records(self._paths).values()
+        records, unreadable = read_records(self._paths, other_than=self._identity)
         self._begin("checking results")
-        return check_cache(
+        state = check_cache(
             self._paths,
             [item for one in grids if not one.group.ignore_cache for item in one.grid.items],
-            experiments=_experiments(grids).union(*(record.experiments for record in others)),
-            tasks=_tasks(grids).union(*(record.tasks for record in others)),
+            experiments=_experiments(grids).union(*(record.experiments for record in records.values())),
+            tasks=_tasks(grids).union(*(record.tasks for record in records.values())),
             report=lambda done, total: self._begin("checking results", f"checking results: {done:,} of {total:,}"),
         )
+        # The strangers may be of the plan whose record cannot be read.
+        found = [problem for problem in state.problems if not (unreadable and problem.code == "foreign-results")]
+        return replace(state, problems=(*unreadable, *found))
 
     def _materialise(self, source: ArenaSource, missing: Sequence[Sequence[Item]]) -> None:
         """Put the data of the datasets that something is missing of where the items find it."""

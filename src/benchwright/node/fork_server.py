@@ -17,7 +17,6 @@ import selectors
 import shutil
 import signal
 import sys
-import tempfile
 import time
 import traceback
 from collections.abc import Callable, Sequence
@@ -26,7 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.node.item_process import Entry, ItemRequest, start_item
-from benchwright.node.processes import die_with_parent
+from benchwright.node.processes import adopt_orphans, children, die_with_parent, end_strangers
+from benchwright.node.scratch import new_scratch, remove_abandoned
 from benchwright.node.wire import Lines, describe, send
 
 _UNUSABLE = 3
@@ -48,6 +48,7 @@ class _Server:
         self._scratch = scratch
         self._running: dict[int, _Running] = {}
         self._stopped_by: int | None = None
+        self._of_the_imports = children()
 
     def serve(self) -> int:
         """Answer requests until their pipe ends or a signal comes; the exit code."""
@@ -96,6 +97,9 @@ class _Server:
                 continue
             running = self._running.pop(supervisor)
             number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+            if number == signal.SIGKILL:
+                # A supervisor that was killed itself left its item's processes behind, and they came here.
+                end_strangers(self._of_the_imports | self._running.keys())
             send(
                 self._replies,
                 {
@@ -145,6 +149,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     die_with_parent(signal.SIGTERM)
+    adopt_orphans()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         entry = _import_all(options.entry, options.preload)
@@ -152,8 +157,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         traceback.print_exc()
         send(options.replies, {"event": "unusable", "error": describe(error)})
         return _UNUSABLE
-    # A short name: sockets below it have to fit the kernel's 107 bytes.
-    scratch = Path(tempfile.mkdtemp(prefix="bw-"))
+    remove_abandoned()
+    scratch = new_scratch()
     try:
         send(options.replies, {"event": "ready"})
         return _Server(entry, requests, options.replies, scratch).serve()

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from benchwright.node.processes import adopt_orphans, die_with_parent, end_children, exit_like, kill_group, kill_leader
+from benchwright.node.scratch import remove_if_empty
 from benchwright.node.wire import describe, send
 
 Entry = Callable[[dict[str, Any], dict[str, Any]], Any]
@@ -96,8 +97,7 @@ def _supervise(entry: Entry, request: ItemRequest, scratch: Path, replies: int, 
         _save_ray_logs(item, request, scratch, Path(request.ray_logs))
     shutil.rmtree(scratch, ignore_errors=True)
     if os.getppid() != server:
-        with contextlib.suppress(OSError):
-            scratch.parent.rmdir()
+        remove_if_empty(scratch.parent)
     exit_like(status)
 
 

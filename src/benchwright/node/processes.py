@@ -11,6 +11,7 @@ import os
 import resource
 import signal
 import time
+from collections.abc import Collection
 from pathlib import Path
 from typing import NoReturn
 
@@ -61,10 +62,26 @@ def end_children() -> None:
                 pass
         except ChildProcessError:
             return
-        for child in _children_of(os.getpid()):
+        for child in children():
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(child, signal.SIGKILL)
         time.sleep(_SECONDS_BETWEEN_ROUNDS)
+
+
+def end_strangers(spared: Collection[int]) -> None:
+    """Kill and reap every child of this process but the ``spared``, and those that come to it as orphans meanwhile."""
+    while strangers := children().difference(spared):
+        for child in strangers:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(child, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(child, os.WNOHANG)
+        time.sleep(_SECONDS_BETWEEN_ROUNDS)
+
+
+def children() -> set[int]:
+    """The process ids of this process's children; none where there is no ``/proc``."""
+    return set(_children_of(os.getpid()))
 
 
 def _children_of(parent: int) -> list[int]:

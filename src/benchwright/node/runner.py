@@ -74,7 +74,7 @@ class _Run:
             raise JobFileError(f"{', '.join(_OF_THE_SERVER)} differ within one run: {sorted(map(str, wanted))}")
         self._states = [BundleState(bundle) for bundle in bundles]
         self._on_event = on_event
-        self._parallel = parallel
+        self._parallel = min(parallel, max(1, sum(len(bundle.items) for bundle in bundles)))
         self._server_log = server_log
         self._server: ForkServer | None = None
         self._running: dict[int, _Running] = {}

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Write tmp_scripts/run_<key>.py for one model, filled with the benchmark's defaults, and print the plan it took.
 
-Reads the registry for the model's compute, problem types and search space. An existing script that differs is kept
-unless --force is given. Nothing is fitted: the printed commands do that.
+The registry says what the model needs; each value is printed with where it comes from. A GPU model needs its card's
+memory: a known partition or the card of this machine supplies it, or it is given. An existing script that differs is
+kept unless --force is given. Nothing is fitted: the printed commands do that.
 """
 
 from __future__ import annotations
@@ -24,8 +25,7 @@ except ModuleNotFoundError:
         raise SystemExit(3) from None
 
 from benchwright.cli import Handoff, ScriptParser, Shell, run_script
-from benchwright.contract import Exit, Failure, Outcome, Problem
-from benchwright.files import write_text
+from benchwright.contract import Outcome
 
 SKILL = Path(__file__).resolve().parents[1]
 REPOSITORY = SKILL.parents[2]
@@ -35,68 +35,54 @@ TEMPLATE = SKILL / "references" / "run_benchmark_template.py"
 def build_parser() -> ScriptParser:
     """Return the script's parser."""
     parser = ScriptParser(description=__doc__, handoff=True)
-    parser.add_argument("model", metavar="MODEL", help='the registry name, such as "LightGBM"')
-    parser.add_argument("--arena", choices=("mini", "tabarena", "beyondarena"), default="tabarena")
-    parser.add_argument("--configs", metavar="all|0|N", help="random configs beside the default one (default: all)")
-    parser.add_argument("--subset", action="append", default=[], help='scope, such as "lite" (default: every split)')
-    parser.add_argument("--name", help="the benchmark's name (default: <key>_<DDMMYYYY>)")
-    parser.add_argument("--workspace", type=Path, default=REPOSITORY / "workspace", help="default: %(default)s")
-    parser.add_argument("--python-path", default=sys.executable, help="the interpreter that fits (default: this one)")
-    parser.add_argument(
-        "--fake-memory-for-estimates", type=int, metavar="GB", help="a GPU model's card memory; required for one"
-    )
-    parser.add_argument("--script-dir", type=Path, default=REPOSITORY / "tmp_scripts", help="default: %(default)s")
-    parser.add_argument("--force", action="store_true", help="replace a run script that differs")
+    add = parser.add_argument
+    add("model", metavar="MODEL", help='the registry name, such as "LightGBM"')
+    add("--arena", choices=("mini", "tabarena", "beyondarena"), help="default: tabarena")
+    add("--configs", metavar="all|0|N", help="random configs beside the default one (default: all there are)")
+    add("--subset", action="append", default=[], help='scope, such as "lite"; all must hold (default: every split)')
+    add("--name", help="the benchmark's name (default: <key>_<DDMMYYYY>)")
+    add("--scheduler", choices=("slurm", "local"), help="default: slurm, on the mini arena local")
+    add("--partition", metavar="NAME", help="the cluster's partition; a known one supplies the GPU memory")
+    add("--partitions", type=Path, metavar="FILE", help="more known partitions (default: $BENCHWRIGHT_PARTITIONS)")
+    add("--fake-memory-for-estimates", type=int, metavar="GB", help="the memory of a GPU model's card")
+    add("--workspace", type=Path, default=REPOSITORY / "workspace", help="default: %(default)s")
+    add("--python-path", metavar="PATH", help="the interpreter that fits (default: this one)")
+    add("--script-dir", type=Path, default=REPOSITORY / "tmp_scripts", help="default: %(default)s")
+    add("--force", action="store_true", help="replace a run script that differs")
     return parser
 
 
 def new_benchmark(args: argparse.Namespace, shell: Shell) -> Outcome:
     """Choose, fill and write."""
-    from benchwright.bridge import model_info, open_arena, plan_grid
-    from benchwright.launch import choose, fill, parse_configs
+    from benchwright.launch import Request, plan_benchmark, write_run_script
 
-    arena = open_arena(args.arena)
-    choices = choose(
-        model_info(args.model),
-        arena.spec,
-        workspace=args.workspace.expanduser().absolute(),
-        python_path=args.python_path,
-        configs=None if args.configs is None else parse_configs(args.configs),
+    request = Request(
+        model=args.model,
+        workspace=args.workspace.expanduser(),
+        arena=args.arena,
+        configs=args.configs,
         subset=args.subset,
         name=args.name,
+        scheduler=args.scheduler,
+        partition=args.partition,
+        partitions=args.partitions,
         fake_memory_for_estimates=args.fake_memory_for_estimates,
-        hosted=[method.method for method in arena.reference_methods()],
+        python_path=args.python_path,
     )
-    items = len(plan_grid(arena, models=[(choices.model, choices.num_configs)], subset=list(choices.subset)).items)
-    script = args.script_dir / f"run_{choices.key}.py"
-    source = fill(TEMPLATE.read_text(), choices)
-    if script.exists() and script.read_text() != source and not args.force:
-        raise Failure(
-            Problem("script-differs", str(script), "a different run script", "none", "add --force to replace it"),
-            exit=Exit.REFUSED,
-        )
-    write_text(script, source)
-    commands = [shlex.join([choices.python_path, str(script), step]) for step in ("setup", "run", "eval")]
+    planned = plan_benchmark(request, TEMPLATE.read_text("utf-8"))
+    script = args.script_dir.expanduser().absolute() / planned.script_name
+    write_run_script(script, planned.source, force=args.force)
+    commands = [shlex.join([planned.choices.python_path, str(script), step]) for step in planned.steps]
     shell.hand_off(
         Handoff(
-            title=f"Benchmark {choices.model} on {choices.arena}",
+            title=f"Benchmark {planned.choices.model} on {planned.title}",
             why="The run script is written and filled; nothing has been fitted yet.",
-            facts=[f"{name}: {value}" for name, value in choices.to_dict().items()],
+            facts=planned.facts,
             commands=commands,
-            checks=[
-                "setup ends with the number of items it approved, or with nothing missing",
-                "run ends with 0 failed and 0 left; after a failure, setup and run again do what is missing",
-                "eval ends with the position of this run's methods, without imputed splits",
-            ],
+            checks=planned.checks,
         )
     )
-    width = max(len(name) for name in choices.to_dict())
-    return Outcome(
-        summary=f"wrote {script}: {items:,} fits, each one config on one split",
-        data={"script": str(script), "items": items, "plan": choices.to_dict()},
-        details=[f"  {name:{width}}  {text}" for name, text in choices.markers().items()],
-        next=commands,
-    )
+    return planned.outcome(script, commands)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+../.agents/skills/benchmark-model/scripts/run_venv.py
