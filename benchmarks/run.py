@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Measure this project beside its peers: the same work, whole command against whole command, in one run.
 
-Each NAME is a measure: help, item, cache-check, ensembles (default: all). Ours and the peer's take turns, and their
-answers have to agree. Seconds are medians, with the least and the most of n; memory is the peak of the largest process,
-ours and the peer's. The exit code is 1 when a bar is missed. All of it takes a quarter of an hour, --quick one or two
-minutes: less of the same, and no bar where that is not the bar's work. The workspace takes up to 1.5 GB.
+Each NAME is a measure: help, item, cache-check, ensembles, figures (default: all). Ours and the peer's take turns, and
+their answers have to agree. Seconds are medians, with the least and the most of n; memory is the peak of the largest
+process, ours and the peer's. The exit code is 1 when a bar is missed. All of it takes a quarter of an hour, --quick one
+or two minutes: less of the same, and no bar where that is not the bar's work. The workspace takes up to 1.5 GB.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ except ModuleNotFoundError:
 from benchwright.cli import ScriptParser, Shell, run_script
 from benchwright.contract import Exit, Failure, Outcome, usage_error
 
-MEASURES = ("help", "item", "cache-check", "ensembles")
+MEASURES = ("help", "item", "cache-check", "ensembles", "figures")
 """Each in the module of its name beside this file."""
 REPOSITORY = Path(__file__).resolve().parents[1]
 
