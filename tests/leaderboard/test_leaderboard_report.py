@@ -36,9 +36,9 @@ def test_the_report_goes_from_the_place_to_what_is_behind_it(evaluation):
     assert "![Elo against inference time](subsets/full/pareto_front_elo_vs_time_infer.png)" in report
     assert report.count("![") == 1
     assert (
-        "  - [who beats whom](subsets/regression/winrate_matrix.pdf), `subsets/regression/winrate_matrix.pdf`" in report
+        "  - [subsets/regression/winrate_matrix.pdf](subsets/regression/winrate_matrix.pdf): who beats whom" in report
     )
-    assert "  - [the table, to sort and filter](subsets/full/leaderboard.html)" in report
+    assert "  - [subsets/full/leaderboard.html](subsets/full/leaderboard.html): the table, to sort and filter" in report
 
 
 def test_each_row_of_the_run_is_named_between_its_neighbours(evaluation):

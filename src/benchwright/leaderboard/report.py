@@ -16,7 +16,7 @@ _FIGURES = {
     "pareto_front_improvability_vs_time_infer": "improvability against inference time",
     "pareto_front_improvability_vs_time_train": "improvability against training time",
     "tuning-impact-elo": "Elo of every variant",
-    "tuning-impact-elo-horizontal": "the same, lying",
+    "tuning-impact-elo-horizontal": "Elo of every variant, methods in rows",
     "winrate_matrix": "who beats whom",
 }
 """What each figure shows, the Pareto figures first."""
@@ -92,8 +92,8 @@ def _pictures(evaluation: Evaluation, files: Sequence[Path]) -> list[str]:
         if not pictures:
             shown = [name for name in _PICTURED if figures.get(name, "").endswith(".png")]
             pictures = [line for name in shown for line in (f"![{_FIGURES[name]}]({figures[name]})", "")]
-        listed = [f"  - [{_FIGURES[name]}]({link}), `{link}`" for name, link in figures.items()]
-        listed += [f"  - [{said}]({link}), `{link}`" for name, said in _PAGES.items() if (link := links.get(name))]
+        listed = [f"  - [{link}]({link}): {_FIGURES[name]}" for name, link in figures.items()]
+        listed += [f"  - [{link}]({link}): {said}" for name, said in _PAGES.items() if (link := links.get(name))]
         lists += [f"- {_text(subset.label)}", *listed] if listed else []
     return [*pictures, *lists] or ["None were drawn."]
 
