@@ -1,0 +1,250 @@
+"""The edit of a method's declaration: planned as data, proved before it is written, written whole."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import fcntl
+import io
+import os
+import tokenize
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchwright.contract import Exit, Failure, Problem
+from benchwright.files import write_bytes
+from benchwright.publish import call_edit
+from benchwright.publish.changes import FIELDS, Change, same_value
+from benchwright.publish.declarations import HOLDER_KEYWORD, Declaration, all_but_fields, read_declaration
+from benchwright.publish.line_length import line_length
+from benchwright.publish.targets import Target
+from benchwright.publish.wanted import check_values, wanted_values
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+
+@dataclass(frozen=True, slots=True)
+class FieldEdit:
+    """One keyword of the call, before and after; None for a keyword that is not there."""
+
+    field: str
+    old: str | None
+    new: str | None
+
+    def to_dict(self) -> dict[str, str | None]:
+        """The edit in the JSON envelope's form, values as source text."""
+        return {"field": self.field, "old": self.old, "new": self.new}
+
+
+@dataclass(frozen=True, slots=True)
+class InfoEdit:
+    """A planned edit: the file's bytes as they were read and as they will be. Nothing to do when they are equal."""
+
+    target: Target
+    line: int
+    before: bytes
+    after: bytes
+    encoding: str
+    fields: tuple[FieldEdit, ...]
+
+    @property
+    def changes_file(self) -> bool:
+        """Whether the file does not say all of it already."""
+        return self.before != self.after
+
+    def diff(self) -> list[str]:
+        """The unified diff, without line ends."""
+        old, new = (_lines(content.decode(self.encoding)) for content in (self.before, self.after))
+        label = self.target.label
+        return list(difflib.unified_diff(old, new, fromfile=f"a/{label}", tofile=f"b/{label}", lineterm=""))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The edit in the JSON envelope's form."""
+        return {
+            "target": str(self.target),
+            "file": str(self.target.path),
+            "line": self.line,
+            "fields": [field.to_dict() for field in self.fields],
+            "diff": "\n".join(self.diff()),
+        }
+
+
+def plan_edit(target: Target, changes: Sequence[Change]) -> InfoEdit:
+    """The edit that brings ``changes`` to the declaration at ``target``, and ``verified=False`` where that is missing.
+
+    The new text has been proved: it compiles, its call re-read as literals is the old one with the changes, every other
+    statement and every comment is what it was.
+
+    Raises:
+        Failure: a field comes from a name or from ``**`` (exit 5); the method may not have these values (exit 2); as
+            for ``read_declaration``; or the text cannot be kept as it is (exit 5). All that is known at once.
+    """
+    before = target.read()
+    declaration = read_declaration(target, before)
+    wanted = wanted_values(declaration, changes)
+    check_values(declaration, wanted, changes)
+    after, encoding = _edited(declaration, before, wanted)
+    edits = _field_edits(declaration.values, wanted)
+    _prove(declaration, before, after, wanted)
+    return InfoEdit(target, declaration.line, before, after, encoding, edits)
+
+
+def apply_edit(edit: InfoEdit) -> bool:
+    """Write the edit; whether there was anything to write. The file holds the old content or the new, never a part.
+
+    Raises:
+        Failure: the file is no longer what the plan was made from (exit 5).
+        OSError: it cannot be written.
+    """
+    if not edit.changes_file:
+        return False
+    path = edit.target.path
+    with _locked(path.parent):
+        if edit.target.read() != edit.before:
+            found = "changed since it was read"
+            problem = Problem("file-changed", str(path), found, "the file of the plan", "run this again")
+            raise Failure(problem, exit=Exit.REFUSED)
+        for left_by_a_kill in path.parent.glob(f".{path.name}.*.tmp"):
+            left_by_a_kill.unlink()
+        write_bytes(path, edit.after)
+    return True
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One editor at a time in a folder, so that none writes over another's work; leaves nothing there."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _field_edits(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[FieldEdit, ...]:
+    def shown(values: Mapping[str, Any], name: str) -> str | None:
+        return repr(values[name]) if name in values else None
+
+    changed = [name for name in FIELDS if name in {**old, **new} and not _same(name, old, new)]
+    return tuple(FieldEdit(name, shown(old, name), shown(new, name)) for name in changed)
+
+
+def _same(field: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    return field in old and field in new and same_value(field, old[field], new[field])
+
+
+def _edited(declaration: Declaration, before: bytes, wanted: Mapping[str, Any]) -> tuple[bytes, str]:
+    """The file's new bytes and their encoding."""
+    import libcst as cst
+
+    module = _module(declaration.target, before)
+    call = _call_node(module, declaration)
+    edited = _with_values(call, declaration, wanted, _style(call, module.encoding))
+    after = module.deep_replace(call, edited)
+    assert isinstance(after, cst.Module)
+    if declaration.line == declaration.end_line and edited is not call:
+        line = _lines(after.code)[declaration.line - 1]
+        if len(line) > line_length(declaration.target):
+            base = line[: len(line) - len(line.lstrip())]
+            after = module.deep_replace(call, call_edit.exploded(edited, base, module.default_indent))
+            assert isinstance(after, cst.Module)
+    return after.bytes, module.encoding
+
+
+def _module(target: Target, source: bytes) -> cst.Module:
+    """The file as libcst holds it; refused when it would not come out byte for byte."""
+    import libcst as cst
+
+    try:
+        module = cst.parse_module(source)
+        if module.bytes == source:
+            return module
+        found = "its line ends or its encoding would not be kept"
+    except (cst.ParserSyntaxError, LookupError, UnicodeError, RecursionError) as error:
+        found = f"libcst cannot read it ({type(error).__name__})"
+    problem = Problem("not-kept", str(target.path), found, "UTF-8 with one kind of line end", "edit it by hand")
+    raise Failure(problem, exit=Exit.REFUSED)
+
+
+def _lines(text: str) -> list[str]:
+    """The lines as Python counts them: a form feed or a line separator does not end one."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
+
+
+def _with_values(
+    call: cst.Call, declaration: Declaration, wanted: Mapping[str, Any], style: call_edit.Style
+) -> cst.Call:
+    old = declaration.values
+    problems = [
+        Problem(
+            "not-editable",
+            declaration.target.at(declaration.arguments[field].line),
+            f"a comment inside the value of {field}",
+            "a value without one",
+            "move the comment out of the value, then run this again",
+        )
+        for field in old
+        if not _same(field, old, wanted) and call_edit.comment_inside(call, field)
+    ]
+    if problems:
+        raise Failure(problems, exit=Exit.REFUSED)
+    for field in FIELDS:
+        if field in wanted and not _same(field, old, wanted):
+            call = call_edit.set_keyword(call, field, wanted[field], style)
+        elif field in old and field not in wanted:
+            call = call_edit.remove_keyword(call, field)
+    return call
+
+
+def _call_node(module: cst.Module, declaration: Declaration) -> cst.Call:
+    """The libcst node of the declaration's call."""
+    import libcst as cst
+    from libcst import matchers as m
+
+    name = m.Name(declaration.target.attribute)
+    assigned = m.Assign(targets=[m.AssignTarget(target=name)]) | m.AnnAssign(target=name, value=m.Call())
+    for statement in module.body:
+        for small in statement.body if isinstance(statement, cst.SimpleStatementLine) else ():
+            if m.matches(small, assigned):
+                assert isinstance(small, cst.Assign | cst.AnnAssign)
+                call = cst.ensure_type(small.value, cst.Call)
+                return _inner(call) if declaration.held else call
+    raise AssertionError(f"{declaration.target} was there a moment ago")
+
+
+def _inner(holder: cst.Call) -> cst.Call:
+    import libcst as cst
+
+    keywords = {argument.keyword.value: argument.value for argument in holder.args if argument.keyword}
+    return cst.ensure_type(keywords[HOLDER_KEYWORD], cst.Call)
+
+
+def _style(call: cst.Call, encoding: str) -> call_edit.Style:
+    """Single quotes where the call's own texts have no others; double ones else."""
+    import libcst as cst
+    from libcst import matchers as m
+
+    quotes = [cst.ensure_type(node, cst.SimpleString).quote for node in m.findall(call, m.SimpleString())]
+    single = bool(quotes) and all("'" in quote for quote in quotes)
+    return call_edit.Style("'" if single else '"', encoding, tuple(FIELDS))
+
+
+def _prove(declaration: Declaration, before: bytes, after: bytes, wanted: Mapping[str, Any]) -> None:
+    """Raise unless the new text is the old one with the wanted values and nothing else."""
+    again = read_declaration(declaration.target, after)
+    values = {name: value for name, value in again.values.items() if name in FIELDS}
+    expected = {name: value for name, value in wanted.items() if name in FIELDS}
+    same = values.keys() == expected.keys() and all(same_value(name, values[name], expected[name]) for name in values)
+    rest = all_but_fields(declaration.target, before) == all_but_fields(declaration.target, after)
+    if not (same and rest and _comments(before) == _comments(after)):
+        where, found = declaration.target.at(declaration.line), "an edit that would change more than it should"
+        fix = "edit it by hand, and report this declaration's layout"
+        raise Failure(Problem("edit-not-proved", where, found, "the declared changes alone", fix), exit=Exit.REFUSED)
+
+
+def _comments(source: bytes) -> list[str]:
+    tokens = tokenize.tokenize(io.BytesIO(source).readline)
+    return [token.string for token in tokens if token.type == tokenize.COMMENT]

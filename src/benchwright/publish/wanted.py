@@ -1,0 +1,92 @@
+"""The values that a declaration should have after the changes, and whether it may."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchwright.contract import Exit, Failure, Problem
+from benchwright.publish.changes import Change, same_value
+from benchwright.publish.declarations import Declaration
+
+UNVERIFIED = Change("verified", False)
+"""What every declaration should say until someone has verified the results; written where nothing is declared."""
+
+
+def wanted_values(declaration: Declaration, changes: Sequence[Change]) -> dict[str, Any]:
+    """The values of the call's own keywords after the changes; what already holds is left as it is declared."""
+    wanted = declaration.values
+    asked = {change.field for change in changes}
+    if not declaration.declares(UNVERIFIED.field) and UNVERIFIED.field not in asked:
+        changes = (*changes, UNVERIFIED)
+    for change in changes:
+        field = change.field
+        if change.to_default:
+            wanted.pop(field, None)
+        declared = field in wanted or change.to_default or _comes_from_elsewhere(declaration, field)
+        present = wanted.get(field, declaration.supplied(field))
+        if not (declared and same_value(field, present, change.value)):
+            wanted[field] = change.value
+    return wanted
+
+
+def _comes_from_elsewhere(declaration: Declaration, field: str) -> bool:
+    """Whether ``**`` or the descriptor says something of ``field``, so that repeating it would be noise."""
+    return field in declaration.unpacked or field in declaration.described
+
+
+def check_values(declaration: Declaration, wanted: Mapping[str, Any], changes: Sequence[Change]) -> None:
+    """Raise unless the call can be given ``wanted`` and declares a method that may be.
+
+    Raises:
+        Failure: a value is not written in the call (exit 5), breaks a rule of ``MethodMetadata``, or is of a field that
+            the checkout does not know (exit 2): all of it at once.
+    """
+    problems = _unreachable(declaration, wanted)
+    exit = Exit.REFUSED if problems else Exit.USAGE
+    try:
+        metadata = declaration.metadata(wanted)
+    except Failure as failure:
+        problems += failure.problems
+    else:
+        if metadata.suite == metadata.method and any(change.field in ("suite", "method") for change in changes):
+            where = f"MethodMetadata {metadata.method!r}: suite"
+            expected = "another name than the method's, for (method, suite) to tell runs apart"
+            fix = "name the run, as in suite=tabarena-2026-06-30"
+            problems.append(Problem("suite-equals-method", where, repr(metadata.suite), expected, fix))
+    problems += _unknown_there(declaration, wanted)
+    if problems:
+        raise Failure(problems, exit=exit)
+
+
+def _unknown_there(declaration: Declaration, wanted: Mapping[str, Any]) -> list[Problem]:
+    """New fields that the checkout's own ``MethodMetadata`` lacks: with one of them the module would not import."""
+    known = declaration.known_fields
+    new = [field for field in wanted if known is not None and field not in known and not declaration.declares(field)]
+    expected = f"a field of the MethodMetadata in {declaration.target.repository}"
+    fix = "leave it out, or bring the checkout up to date"
+    where = str(declaration.target)
+    return [
+        Problem("metadata-unknown-there", where, f"no field {field} in that version", expected, fix) for field in new
+    ]
+
+
+def _unreachable(declaration: Declaration, wanted: Mapping[str, Any]) -> list[Problem]:
+    """Fields to be changed whose value is not written in this call."""
+    problems = []
+    at = declaration.target.at
+    for field in {**declaration.values, **wanted}:
+        argument, unpacked = declaration.arguments.get(field), declaration.unpacked.get(field)
+        if unpacked is not None and field in wanted:
+            found = f"{field} comes from {unpacked.source}, which other methods may share"
+            problems.append(
+                Problem("not-editable", at(unpacked.line), found, f"{field}= in the call", "edit it by hand")
+            )
+        elif (
+            argument is not None
+            and argument.what
+            and (field not in wanted or not same_value(field, argument.value, wanted[field]))
+        ):
+            found = f"{field} is {argument.what}"
+            problems.append(Problem("not-editable", at(argument.line), found, "a literal", "edit it by hand"))
+    return problems
