@@ -192,6 +192,21 @@ def test_progress_that_nobody_can_read_does_not_end_the_work(target):
         stream.close()
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_standard_streams_do_not_end_the_work(closed, tmp_path):
+    script, file = tmp_path / "x.py", tmp_path / "report.json"
+    script.write_text(
+        "from benchwright.cli import ScriptParser, run_script\nfrom benchwright.contract import Outcome\n"
+        "def call(args, shell):\n    shell.talk('at work')\n    print('noise')\n    return Outcome('fine')\n"
+        "raise SystemExit(run_script(ScriptParser(description='x', prog='x.py'), call))"
+    )
+    command = f'"{sys.executable}" "{script}" --out "{file}" {closed}'
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert json.loads(file.read_text())["summary"] == "fine"
+    assert done.stdout == ("" if ">&-" in closed.split() else "fine\n")
+
+
 def test_what_was_done_before_says_nothing_of_the_pace():
     now = [0.0]
     stream = io.StringIO()

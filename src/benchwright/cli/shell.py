@@ -85,6 +85,7 @@ def run_script(
 
     While ``call`` runs, stdout is stderr: a library that prints cannot spoil the JSON object.
     """
+    _open_closed_streams()
     words = sys.argv[1:] if argv is None else argv
     parser.wants_json = "--json" in words
     args = parser.parse_args(words)
@@ -107,6 +108,13 @@ def run_script(
     except BrokenPipeError:  # the reader has what it wanted; closing stderr's twin quietly avoids a second complaint
         sys.stdout = open("/dev/null", "w")  # noqa: SIM115
     return code
+
+
+def _open_closed_streams() -> None:
+    """Give the standard streams that a caller closed a place to go: the next file opened would become one of them."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open("/dev/null", mode))  # noqa: SIM115 - takes the lowest free number: the closed one
 
 
 class _Terminated(BaseException):
