@@ -4,6 +4,7 @@ import logging
 import math
 import os
 import signal
+import sys
 import tempfile
 from pathlib import Path
 
@@ -225,7 +226,7 @@ def test_a_missing_package_is_named_with_its_install_command():
     assert failure.exit == Exit.ENVIRONMENT
     assert str(failure) == (
         "model TabM: No module named 'torch', expected its libraries\n"
-        "    fix: pip install 'torch' 'tabm>=0.0.3' 'rtdl_num_embeddings>=0.0.12'"
+        f"    fix: {sys.executable} scripts/run_venv.py --python {sys.executable} --install TabM --apply"
     )
 
 

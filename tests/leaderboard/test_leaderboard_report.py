@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import replace
 
 import pytest
+from leaderboard_data import LocalArena, local_arena
+from leaderboard_runs import evaluate
 
 from benchwright.arena import MethodMetadata
 from benchwright.contract import Problem
+from benchwright.leaderboard import EvalMethod
 from benchwright.leaderboard.families import FAMILIES, family_of
 from benchwright.leaderboard.report import report_markdown
 
@@ -30,7 +34,10 @@ def test_the_report_goes_from_the_place_to_what_is_behind_it(evaluation):
         "## What the numbers hide",
     ]
     best = evaluation.subsets[0].positions[0]
-    assert f"- **full** (3 datasets, 9 splits): LightGBM (default), {best.place} of 7, Elo {best.elo:.0f} (" in report
+    assert (
+        f"- **full** (3 datasets, 9 splits; too few datasets for a steady Elo): LightGBM (default), {best.place} of 7, Elo {best.elo:.0f} ("
+        in report
+    )
     assert "- **medium**: skipped, no split of the arena is in it" in report
     assert report.count("| **LightGBM (") == 3
     assert "![Elo against inference time](subsets/full/pareto_front_elo_vs_time_infer.png)" in report
@@ -68,8 +75,24 @@ def test_what_the_numbers_hide_is_listed_and_cannot_break_the_markup(evaluation)
     assert "- a\\|b: \\<b\\> \\*three\\* \\[files\\]" in report_markdown(hiding, [])
 
 
-def test_small_subsets_are_called_unsteady(evaluation):
-    assert "classification, regression: too few datasets for a steady Elo" in report_markdown(evaluation, [])
+def test_small_subsets_are_called_unsteady_where_their_place_is(evaluation):
+    report = report_markdown(evaluation, [])
+
+    assert "- **regression** (1 dataset, 3 splits; too few datasets for a steady Elo): LightGBM" in report
+    assert "- LightGBM: its tuned rows choose from 6 configs; other methods may have more." in report
+
+
+def test_a_rehearsal_and_a_part_are_called_so(booster, tmp_path):
+    spec = dataclasses.replace(local_arena(), name="mini")
+
+    lite = evaluate(
+        booster, EvalMethod("LightGBM"), arena=LocalArena(spec), task_subset=["lite"], figure_output_dir=tmp_path
+    )
+
+    assert lite.notes[:2] == (
+        "the local arena is a rehearsal: its small tasks are no evidence about a model.",
+        "The run is on a part of the local arena: 3 of 9 splits.",
+    )
 
 
 def test_an_evaluation_without_a_leaderboard_still_says_why(evaluation):

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from benchwright.arena import ModelInfo
+from benchwright.bridge.weights import install_command
 from benchwright.contract import Exit, Problem
 
 _CPU = 'SMOKE_EXTRA_HYPERPARAMETERS = {"device": "cpu"}'
@@ -66,10 +67,9 @@ def _weights(where: str, found: str) -> Problem:
 
 
 def _not_installed(error: Exception, info: ModelInfo) -> Problem:
-    needed = " ".join(f"'{requirement}'" for requirement in info.pip_extra)
     module = next((one.name for one in _chain(error) if isinstance(one, ModuleNotFoundError) and one.name), None)
-    if needed:
-        fix = f"pip install {needed}"
+    if info.pip_extra:
+        fix = install_command(info.name)
     elif module:
         fix = f"install what has the module {module} (mostly: pip install {module.partition('.')[0]})"
     else:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import io
+import shlex
+import sys
 from collections.abc import Iterable, Iterator
 
 from benchwright.bridge.models import registered
@@ -33,8 +35,7 @@ def prefetch_weights(models: Iterable[str]) -> list[str]:
             with contextlib.redirect_stdout(io.StringIO()), hub_as_reachable():
                 fetch()
         except ImportError as error:
-            needed = " ".join(f"'{requirement}'" for requirement in info.pip_extra)
-            fix = f"pip install {needed}" if needed else "install it and run this again"
+            fix = install_command(info.name) if info.pip_extra else "install it and run this again"
             problems.append(Problem("not-installed", f"model {info.name}", str(error), "its libraries", fix))
         except Exception as error:  # noqa: BLE001 - each model fetches in its own way, and raises what it likes
             problems.append(
@@ -51,6 +52,13 @@ def prefetch_weights(models: Iterable[str]) -> list[str]:
     if problems:
         raise Failure(problems, exit=Exit.ENVIRONMENT)
     return done
+
+
+def install_command(model: str) -> str:
+    """What installs a model's packages into this Python, typed at the checkout's root; its installer may not be pip."""
+    return shlex.join(
+        [sys.executable, "scripts/run_venv.py", "--python", sys.executable, "--install", model, "--apply"]
+    )
 
 
 @contextlib.contextmanager

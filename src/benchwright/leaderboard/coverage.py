@@ -104,6 +104,21 @@ def at_time_limit(run: pd.DataFrame, arena: ArenaSpec, labels: Mapping[Source, s
     return problems
 
 
+def run_notes(loaded: Sequence[MethodRows], arena: ArenaSpec, launched: ArenaSpec) -> list[str]:
+    """What to say with any place of this run: a rehearsal, a part of the arena, and what tuning chose from."""
+    notes = []
+    if arena.name == "mini":
+        notes.append(f"{arena.title} is a rehearsal: its small tasks are no evidence about a model.")
+    if len(launched.tasks) < len(arena.tasks):
+        notes.append(f"The run is on a part of {arena.title}: {len(launched.tasks)} of {len(arena.tasks)} splits.")
+    notes += [
+        f"{entry.method.label}: its tuned rows choose from {entry.n_configs} configs; other methods may have more."
+        for entry in loaded
+        if entry.metadata.can_hpo and entry.n_configs
+    ]
+    return notes
+
+
 def without_fallback(results: pd.DataFrame, arena: ArenaSpec) -> list[Problem]:
     """The splits that no leaderboard can count, because the fallback method has no result there."""
     import pandas as pd

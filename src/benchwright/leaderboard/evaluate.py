@@ -11,7 +11,14 @@ from benchwright.arena import ArenaSource, ArenaSpec, Expression, TaskSet, TaskS
 from benchwright.contract import Exit, Failure, Problem, Progress, usage_error
 from benchwright.files import RunPaths
 from benchwright.leaderboard.comparison import Field, assemble, compare
-from benchwright.leaderboard.coverage import at_time_limit, covered, run_rows, unlike_protocols, without_fallback
+from benchwright.leaderboard.coverage import (
+    at_time_limit,
+    covered,
+    run_notes,
+    run_rows,
+    unlike_protocols,
+    without_fallback,
+)
 from benchwright.leaderboard.evaluation import Evaluation, SkippedSubset, SubsetEvaluation
 from benchwright.leaderboard.frame import results_frame
 from benchwright.leaderboard.labels import equal_labels
@@ -118,6 +125,7 @@ def run_eval(config: EvalConfig, progress: Progress | None = None) -> Evaluation
         new=tuple(field.new),
         problems=tuple(problems),
         files=(),
+        notes=tuple(run_notes(loaded, arena, launched)),
     )
     files = write_outputs(
         evaluation,

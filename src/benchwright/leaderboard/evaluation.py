@@ -56,8 +56,9 @@ class Evaluation:
     """A run beside its arena's reference methods.
 
     ``metadata`` describes every method by artifact name and suite, ``new`` are the run's own. ``problems`` are what the
-    numbers hide: damaged files, missing and imputed splits, rows left out, equal labels. ``files`` are the files
-    written: the report, then subset by subset tables, figures and pages, the leaderboard first.
+    numbers hide: damaged files, missing and imputed splits, rows left out, equal labels. ``notes`` are what a
+    reader has to know of a run that is sound: its scope, and what its tuning chose from. ``files`` are those written:
+    the report, then subset by subset tables, figures and pages, the leaderboard first.
     """
 
     benchmark_name: str
@@ -69,6 +70,7 @@ class Evaluation:
     new: tuple[Source, ...]
     problems: tuple[Problem, ...]
     files: tuple[Path, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def report(self) -> Path:
@@ -134,5 +136,6 @@ class Evaluation:
                 for subset in self.subsets
             ],
             "skipped": [{"subset": skipped.label, "reason": skipped.reason} for skipped in self.skipped],
+            "notes": list(self.notes),
             "files": [str(path) for path in self.files],
         }

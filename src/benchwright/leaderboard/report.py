@@ -54,7 +54,8 @@ def report_markdown(evaluation: Evaluation, files: Sequence[Path]) -> str:
 def _landed(evaluation: Evaluation) -> list[str]:
     lines = []
     for subset in evaluation.subsets:
-        where = f"- **{_text(subset.label)}** ({size_of(subset)}): "
+        few = few_datasets(subset)
+        where = f"- **{_text(subset.label)}** ({size_of(subset)}{f'; {few}' if few else ''}): "
         lines += [where + _text(position_line(position, separator=", ")) for position in subset.positions]
         lines += [f"{where}{_text(label)} has no result of its own" for label in subset.absent]
     return lines + [f"- **{_text(skipped.label)}**: skipped, {_text(skipped.reason)}" for skipped in evaluation.skipped]
@@ -69,7 +70,7 @@ def _neighbours(field: Sequence[Entrant]) -> list[str]:
         above = next((other for other in reversed(field[:at]) if not other.new), None)
         below = next((other for other in field[at + 1 :] if not other.new), None)
         said = [
-            f"{_text(other.label)} ({abs(other.elo - entrant.elo):.0f} Elo {where})"
+            f"{_text(other.label)} ({_distance(other, entrant, where)})"
             for other, where in ((above, "above"), (below, "below"))
             if other is not None
         ]
@@ -79,6 +80,11 @@ def _neighbours(field: Sequence[Entrant]) -> list[str]:
             said.append("the bottom")
         lines.append(f"- **{_text(entrant.label)}** stands between {' and '.join(said)}.")
     return lines
+
+
+def _distance(other: Entrant, entrant: Entrant, where: str) -> str:
+    elo = f"{abs(other.elo - entrant.elo):.0f}"
+    return "level with it" if elo == "0" else f"{elo} Elo {where}"
 
 
 def _pictures(evaluation: Evaluation, files: Sequence[Path]) -> list[str]:
@@ -104,12 +110,10 @@ def _first(links: Mapping[str, str], name: str, suffixes: Sequence[str]) -> str:
 
 
 def _hidden(evaluation: Evaluation) -> list[str]:
-    """What a reader of the table has to know besides: the evaluation's problems, and ratings that say little."""
+    """What a reader of the table has to know besides: the evaluation's problems and notes."""
     lines = [f"- {_text(problem.where)}: {_text(problem.found)}" for problem in evaluation.problems]
-    unsteady = [_text(subset.label) for subset in evaluation.subsets if few_datasets(subset)]
-    if unsteady:
-        lines.append(f"- {', '.join(unsteady)}: too few datasets for a steady Elo, mind the intervals.")
-    return lines or ["- Nothing is imputed, left out or known to be odd."]
+    lines = lines or ["- Nothing is imputed, left out or known to be odd."]
+    return lines + [f"- {_text(note)}" for note in evaluation.notes]
 
 
 def _text(text: str) -> str:

@@ -24,7 +24,8 @@ _FILES_WORTH_A_POOL = 400
 class MethodRows:
     """A method's rows for the leaderboard, its metadata in this run, and what was found on the way to them.
 
-    ``protocol`` is how one of its results was validated; None where none was read.
+    ``protocol`` is how one of its results was validated, ``n_configs`` how many configs have results; None where no
+    result was read.
     """
 
     method: RunMethod
@@ -32,6 +33,7 @@ class MethodRows:
     rows: pa.Table
     findings: tuple[Problem, ...]
     protocol: Protocol | None = None
+    n_configs: int | None = None
 
 
 def load_rows(
@@ -133,7 +135,7 @@ def _process(
     write_tables(folder, tables, metadata)
     rows = tables.model_results if tables.hpo_results is None else tables.hpo_results
     protocol = None if sample is None else effective_protocol(sample)
-    return MethodRows(method, metadata, rows, tuple(tables.findings), protocol)
+    return MethodRows(method, metadata, rows, tuple(tables.findings), protocol, len({file.method for file in files}))
 
 
 def run_metadata(method: RunMethod, files: Sequence[RawFile], sample: Result | None) -> MethodMetadata:

@@ -224,7 +224,7 @@ def _dress(axes: Axes, scale: _Scale, time_label: str, quality: str) -> None:
     axes.xaxis.set_major_formatter(lambda time, _: f"{time:,.0f}" if 1 <= time < 1e6 else f"{time:g}")
     ticks = MaxNLocator(8, steps=[1, 2, 2.5, 5, 10]).tick_values(*sorted((scale.bottom, scale.top)))
     axes.yaxis.set_major_locator(FixedLocator([tick for tick in ticks if quality == "elo" or tick >= 0]))
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if abs(value) >= 10 else f"{value:g}")
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
     axes.grid(visible=True)
 
 
