@@ -1,0 +1,95 @@
+"""Where a store is: ``local:FOLDER``, ``s3://BUCKET/PREFIX`` or ``r2://BUCKET/PREFIX``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchwright.contract import Failure, usage_error
+from benchwright.objects.credentials import credentials_for, settings_from_environment
+from benchwright.objects.folder import FolderStore
+from benchwright.objects.keys import check_key
+from benchwright.objects.patience import Patience
+from benchwright.objects.store import ObjectStore
+
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+"""https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html"""
+_FORMS = "local:FOLDER, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX"
+
+
+@dataclass(frozen=True, slots=True)
+class StoreLocation:
+    """A store's address. ``kind`` is ``local``, ``s3`` or ``r2``; ``place`` the folder or the bucket.
+
+    ``prefix`` goes before every key, with a ``/`` between, and is empty for a folder. There is no default for any.
+
+    Raises:
+        Failure: the kind is unknown, the place or the prefix is no such name (code ``bad-store``, exit 2).
+    """
+
+    kind: str
+    place: str
+    prefix: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in {"local", "s3", "r2"}:
+            raise _bad_store(self.kind, "an unknown kind of store", _FORMS)
+        if self.kind == "local":
+            if not self.place or "\0" in self.place or self.prefix:
+                raise _bad_store(str(self), "no folder", "local:FOLDER")
+            return
+        if not _BUCKET.fullmatch(self.place):
+            raise _bad_store(str(self), f"no bucket: {self.place!a}", f"{self.kind}://BUCKET/PREFIX")
+        if self.prefix:
+            check_key(self.prefix)
+
+    @classmethod
+    def parse(cls, text: str) -> StoreLocation:
+        """The location that a text names.
+
+        Raises:
+            Failure: it names none (code ``bad-store`` or ``bad-key``, exit 2).
+        """
+        kind, colon, rest = text.partition(":")
+        if not colon or kind not in {"local", "s3", "r2"} or (kind != "local" and not rest.startswith("//")):
+            raise _bad_store(text, "no store", _FORMS)
+        if kind == "local":
+            return cls(kind, rest)
+        bucket, _, prefix = rest.removeprefix("//").partition("/")
+        return cls(kind, bucket, prefix.removesuffix("/"))
+
+    def __str__(self) -> str:
+        if self.kind == "local":
+            return f"local:{self.place}"
+        return f"{self.kind}://{self.place}" + (f"/{self.prefix}" if self.prefix else "")
+
+
+def open_store(
+    location: str | StoreLocation, *, settings: Mapping[str, str] | None = None, patience: Patience | None = None
+) -> ObjectStore:
+    """The store at a location; nothing is contacted or made until it is used.
+
+    ``settings`` are what ``settings_from_environment`` gives, and by default just that.
+
+    Raises:
+        Failure: the location is none (exit 2); credentials are missing or malformed, or boto3 is not
+            installed (exit 3).
+    """
+    if isinstance(location, str):
+        location = StoreLocation.parse(location)
+    if location.kind == "local":
+        return FolderStore(Path(location.place))
+    from benchwright.objects.bucket import Bucket
+    from benchwright.objects.s3 import S3Store
+
+    settings = settings_from_environment() if settings is None else settings
+    credentials = credentials_for(location.kind, settings)
+    url = f"{location.kind}://{location.place}"
+    bucket = Bucket(location.place, location.kind, url, credentials, patience or Patience())
+    return S3Store(bucket, location.prefix)
+
+
+def _bad_store(where: str, found: str, expected: str) -> Failure:
+    return usage_error(where, found, expected, code="bad-store")

@@ -1,0 +1,77 @@
+"""Reading an object whole: resumed where a connection broke, and compared with what should be there."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Mapping
+from typing import Any, BinaryIO
+
+from benchwright.contract import Exit, Failure, Problem
+from benchwright.objects.bucket import Bucket, Expected
+from benchwright.objects.content import Nowhere, digest_mismatch, no_object
+from benchwright.objects.s3_errors import StrangeAnswer, is_absent, is_lost_race
+
+_PIECE = 2**20
+
+
+class ReadBack:
+    """One object on its way from the store to ``target``; ``key`` is the whole key in the bucket."""
+
+    def __init__(self, bucket: Bucket, key: str, target: BinaryIO | Nowhere) -> None:
+        self._bucket = bucket
+        self._key = key
+        self._target = target
+        self._digest = hashlib.sha256()
+        self._offset = 0
+        self._size = 0
+        self._etag: str | None = None
+        self._recorded: str | None = None
+
+    def run(self, expected: str | None) -> tuple[int, str, str]:
+        """Size, ETag and digest of the content, which has the digest ``expected``, else the one on record.
+
+        Raises:
+            Failure: no such object, or another content than was stored (exit 1); it was replaced meanwhile, or the
+                store does not answer (exit 4).
+        """
+        where = self._bucket.where(self._key)
+        try:
+            self._bucket.repeat(self._key, self._attempt, expect=lambda e: is_absent(e) or is_lost_race(e))
+        except Expected as expectation:
+            if is_absent(expectation.error):
+                raise no_object(where) from None
+            problem = Problem("object-changed", where, "replaced while it was read", "one version", "run this again")
+            raise Failure(problem, exit=Exit.REMOTE) from None
+        found, expected = self._digest.hexdigest(), expected or self._recorded
+        if expected is not None and found != expected:
+            raise digest_mismatch(where, f"SHA-256 {found}", f"SHA-256 {expected}")
+        return self._size, str(self._etag), found
+
+    def _attempt(self) -> None:
+        arguments = {}
+        if self._offset and self._etag is not None:
+            arguments = {"Range": f"bytes={self._offset}-", "IfMatch": self._etag}
+        answer = self._bucket.call("get_object", Key=self._key, **arguments)
+        with contextlib.closing(answer["Body"]) as body:
+            self._begin(answer)
+            for piece in body.iter_chunks(_PIECE):
+                self._target.write(piece)
+                self._digest.update(piece)
+                self._offset += len(piece)
+        if self._offset != self._size:
+            raise StrangeAnswer(f"{self._offset:,} of {self._size:,} bytes")
+
+    def _begin(self, answer: Mapping[str, Any]) -> None:
+        """Take up where the last attempt broke, or from the start where the server sends all of it."""
+        if "ETag" not in answer or "ContentLength" not in answer:
+            raise StrangeAnswer("an object without ETag or length")
+        if self._offset and "ContentRange" in answer:
+            if answer["ContentRange"] != f"bytes {self._offset}-{self._size - 1}/{self._size}":
+                raise StrangeAnswer(f"another range than asked for: {answer['ContentRange']}")
+            return
+        self._target.seek(0)
+        self._target.truncate()
+        self._digest, self._offset = hashlib.sha256(), 0
+        self._size, self._etag = int(answer["ContentLength"]), str(answer["ETag"])
+        self._recorded = answer.get("Metadata", {}).get("sha256")

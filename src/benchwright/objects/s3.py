@@ -1,0 +1,271 @@
+"""The store behind the S3 protocol: Amazon S3, Cloudflare R2, and servers that speak it."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from benchwright.contract import Exit, Failure, Problem
+from benchwright.files import atomic_writer
+from benchwright.objects.bucket import Bucket, Expected
+from benchwright.objects.content import Content, Nowhere, blocks, content_changed, measured, part_size_for, sha256_of
+from benchwright.objects.keys import check_key, check_prefix
+from benchwright.objects.multipart import upload_parts
+from benchwright.objects.read_back import ReadBack
+from benchwright.objects.s3_errors import is_absent, is_forbidden, is_lost_race, is_unknown_upload
+from benchwright.objects.store import PART_SIZE, Chunks, Conflict, ObjectInfo
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+class S3Store:
+    """Objects in a bucket, below a prefix that is no part of their keys here.
+
+    The digest is stored as the object's metadata (``x-amz-meta-sha256``). An object of one part is sent with its
+    SHA-256, a part with its MD5, and the server compares. Conditions are the server's own (``If-None-Match: *`` and
+    ``If-Match``): Amazon S3, R2 and SeaweedFS know them, some other servers ignore them in silence.
+    """
+
+    def __init__(self, bucket: Bucket, prefix: str) -> None:
+        self._bucket = bucket
+        self._prefix = f"{prefix}/" if prefix else ""
+        self._bucket_is_there = False
+
+    @property
+    def url(self) -> str:
+        """Where the store is."""
+        return self._bucket.url + (f"/{self._prefix[:-1]}" if self._prefix else "")
+
+    def head(self, key: str) -> ObjectInfo | None:
+        """See ``ObjectStore.head``. The digest is the one recorded with the object."""
+        whole = self._whole(key)
+        try:
+            answer = self._bucket.send(
+                whole, "head_object", Key=whole, expect=is_absent, needs=("ETag", "ContentLength")
+            )
+        except Expected:
+            self._ask_for_bucket()
+            return None
+        digest = str(answer.get("Metadata", {}).get("sha256", ""))
+        recorded = digest if _SHA256.fullmatch(digest) else None
+        return ObjectInfo(key, int(answer["ContentLength"]), _bare(answer["ETag"]), recorded)
+
+    def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
+        """See ``ObjectStore.list``. Markers of folders, whose key ends with ``/``, are no objects."""
+        start = self._prefix + check_prefix(prefix)
+        for page in self._pages("list_objects_v2", "IsTruncated", ("ContinuationToken",), Prefix=start):
+            for entry in page.get("Contents", []):
+                key = str(entry["Key"]).removeprefix(self._prefix)
+                if key and not key.endswith("/"):
+                    yield ObjectInfo(key, int(entry["Size"]), _bare(entry["ETag"]))
+
+    def put(
+        self,
+        key: str,
+        content: bytes | Path,
+        *,
+        sha256: str | None = None,
+        if_absent: bool = False,
+        if_match: str | None = None,
+    ) -> ObjectInfo:
+        """See ``ObjectStore.put``."""
+        if isinstance(content, bytes):
+            digest = sha256 or sha256_of(content)
+            return self.put_stream(key, [content], sha256=digest, if_absent=if_absent, if_match=if_match)
+        with open(content, "rb") as file:
+            size = content.stat().st_size
+            return self.put_stream(key, file, sha256=sha256, size=size, if_absent=if_absent, if_match=if_match)
+
+    def put_stream(
+        self,
+        key: str,
+        chunks: Chunks,
+        *,
+        sha256: str | None = None,
+        size: int | None = None,
+        if_absent: bool = False,
+        if_match: str | None = None,
+    ) -> ObjectInfo:
+        """See ``ObjectStore.put_stream``. More than one part's worth of content is sent in parts."""
+        self._whole(key)
+        condition = _condition(if_absent, if_match)
+        with measured(chunks, sha256, size, PART_SIZE) as content:
+            pieces = blocks(content.chunks, part_size_for(content.size, PART_SIZE))
+            begun = list(islice(pieces, 2))
+            if len(begun) < 2:
+                return self._put_whole(key, begun[0] if begun else b"", content.sha256, condition)
+            return self._put_parts(key, _chained(begun, pieces), content, condition)
+
+    def get(self, key: str, path: Path, *, sha256: str | None = None) -> ObjectInfo:
+        """See ``ObjectStore.get``. A broken connection is taken up where it broke."""
+        with atomic_writer(path) as target:
+            return self._read(key, target, sha256)
+
+    def prove(self, key: str, *, sha256: str | None = None) -> ObjectInfo:
+        """See ``ObjectStore.prove``."""
+        return self._read(key, Nowhere(), sha256)
+
+    def delete(self, key: str) -> None:
+        """See ``ObjectStore.delete``."""
+        whole = self._whole(key)
+        try:
+            self._bucket.send(whole, "delete_object", Key=whole, expect=is_absent)
+        except Expected:
+            return
+
+    def discard_unfinished(self, prefix: str = "", *, older_than: timedelta = timedelta(days=1)) -> int:
+        """See ``ObjectStore.discard_unfinished``: multipart uploads below the prefix that nobody completed."""
+        start, before, count = self._prefix + check_prefix(prefix), datetime.now(UTC) - older_than, 0
+        markers = ("KeyMarker", "UploadIdMarker")
+        for page in self._pages("list_multipart_uploads", "IsTruncated", markers, Prefix=start):
+            for upload in page.get("Uploads", []):
+                if upload["Initiated"] <= before:
+                    named = {"Key": upload["Key"], "UploadId": upload["UploadId"]}
+                    self._bucket.send(upload["Key"], "abort_multipart_upload", **named)
+                    count += 1
+        return count
+
+    def _whole(self, key: str) -> str:
+        return check_key(self._prefix + check_key(key))
+
+    def _read(self, key: str, target: BinaryIO | Nowhere, sha256: str | None) -> ObjectInfo:
+        size, etag, digest = ReadBack(self._bucket, self._whole(key), target).run(sha256.lower() if sha256 else None)
+        return ObjectInfo(key, size, _bare(etag), digest)
+
+    def _put_whole(self, key: str, content: bytes, sha256: str, condition: Mapping[str, Any]) -> ObjectInfo:
+        whole, found = self._whole(key), sha256_of(content)
+        if found != sha256:
+            raise content_changed(self._bucket.where(whole), found, sha256)
+        try:
+            answer = self._bucket.send(
+                whole,
+                "put_object",
+                expect=lambda error: is_lost_race(error) or is_absent(error),
+                needs=("ETag",),
+                Key=whole,
+                Body=content,
+                ChecksumSHA256=base64.b64encode(bytes.fromhex(sha256)).decode(),
+                Metadata={"sha256": sha256},
+                **condition,
+            )
+        except Expected as expected:
+            return self._won_after_all(key, sha256, condition, expected)
+        return ObjectInfo(key, len(content), _bare(answer["ETag"]), sha256)
+
+    def _put_parts(
+        self, key: str, parts: Iterator[bytes], content: Content, condition: Mapping[str, Any]
+    ) -> ObjectInfo:
+        if condition:
+            self._check_early(key, condition)
+        sent = 0
+
+        def counted() -> Iterator[bytes]:
+            nonlocal sent
+            for part in parts:
+                sent += len(part)
+                yield part
+
+        try:
+            etag = upload_parts(self._bucket, self._whole(key), counted(), content.sha256, condition)
+        except Expected as expected:
+            return self._won_after_all(key, content.sha256, condition, expected)
+        return ObjectInfo(key, sent, _bare(etag), content.sha256)
+
+    def _check_early(self, key: str, condition: Mapping[str, Any]) -> None:
+        """Lose before gigabytes are sent, where the race is lost already; the last request decides."""
+        present = self.head(key)
+        if "IfNoneMatch" in condition and present is not None:
+            raise self._conflict(key, condition, present)
+        if "IfMatch" in condition and (present is None or present.etag != _bare(condition["IfMatch"])):
+            raise self._conflict(key, condition, present)
+
+    def _won_after_all(self, key: str, sha256: str, condition: Mapping[str, Any], expected: Expected) -> ObjectInfo:
+        """The object that an earlier attempt made although its answer was lost; else the race is lost.
+
+        Whoever sends a conditional write twice may be refused because of the first one. Then the object that is there
+        has the digest that was sent.
+
+        Raises:
+            Conflict: someone else's object is there, or none.
+            Failure: the store forgot a large upload before it was complete (code ``upload-lost``, exit 4).
+        """
+        present = self.head(key)
+        if expected.attempts > 1 and present is not None and present.sha256 == sha256:
+            return present
+        if condition and not is_unknown_upload(expected.error):
+            raise self._conflict(key, condition, present)
+        problem = Problem(
+            "upload-lost",
+            self._bucket.where(self._whole(key)),
+            "the store no longer knows the upload",
+            "it to be there until it is complete",
+            "run this again",
+        )
+        raise Failure(problem, exit=Exit.REMOTE)
+
+    def _conflict(self, key: str, condition: Mapping[str, Any], present: ObjectInfo | None) -> Conflict:
+        found = "no object" if present is None else f"version {present.etag}"
+        expected = f"version {_bare(condition['IfMatch'])}" if "IfMatch" in condition else "none under this key"
+        return Conflict(self._bucket.where(self._whole(key)), found, expected)
+
+    def _ask_for_bucket(self) -> None:
+        """Tell an absent object from an absent bucket, which a HEAD request cannot; asked once.
+
+        Raises:
+            Failure: there is no such bucket (code ``no-bucket``, exit 3).
+        """
+        if self._bucket_is_there:
+            return
+        try:
+            self._bucket.send("", "head_bucket", expect=lambda error: is_absent(error) or is_forbidden(error))
+        except Expected as expected:
+            if is_absent(expected.error):
+                fix = "correct the bucket's name, or create it"
+                problem = Problem("no-bucket", self._bucket.url, "no such bucket", "a bucket that exists", fix)
+                raise Failure(problem, exit=Exit.ENVIRONMENT) from None
+        self._bucket_is_there = True
+
+    def _pages(
+        self, operation: str, more: str, markers: tuple[str, ...], **arguments: Any
+    ) -> Iterator[Mapping[str, Any]]:
+        """The pages of a listing, each asked for alone."""
+        while True:
+            page = self._bucket.send(arguments["Prefix"], operation, needs=(more,), **arguments)
+            yield page
+            if not page[more]:
+                return
+            following = {name: page.get(f"Next{name}") for name in markers}
+            if None in following.values() or all(arguments.get(name) == value for name, value in following.items()):
+                problem = Problem(
+                    "strange-listing",
+                    self._bucket.where(arguments["Prefix"]),
+                    "a listing that does not go on",
+                    "the next page",
+                    "run this again later",
+                )
+                raise Failure(problem, exit=Exit.REMOTE)
+            arguments |= following
+
+
+def _condition(if_absent: bool, if_match: str | None) -> dict[str, Any]:
+    if if_absent and if_match is not None:
+        raise ValueError("if_absent and if_match exclude each other")
+    if if_match is not None:
+        return {"IfMatch": f'"{if_match}"'}
+    return {"IfNoneMatch": "*"} if if_absent else {}
+
+
+def _bare(etag: Any) -> str:
+    return str(etag).removeprefix('"').removesuffix('"')
+
+
+def _chained(begun: list[bytes], rest: Iterator[bytes]) -> Iterator[bytes]:
+    """What was read already, then the rest; nothing is kept once it is passed on."""
+    while begun:
+        yield begun.pop(0)
+    yield from rest

