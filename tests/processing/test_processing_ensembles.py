@@ -177,6 +177,14 @@ def test_auc_of_few_or_many_values_and_any_balance_equals_the_reference(share, l
     assert_as_reference("roc_auc", labels, predictions, 15)
 
 
+def test_auc_of_scores_that_nearly_all_share_a_bucket_equals_the_reference():
+    rng = np.random.default_rng(6)
+    labels = (np.arange(240) < 80).astype(np.int8)
+    predictions = [(0.5 + 5e-4 * (rng.random(240) + 0.3 * labels)).astype(np.float32) for _ in range(6)]
+    predictions[0][[0, -1]] = 0.0, 1.0
+    assert_as_reference("roc_auc", labels, predictions, 20)
+
+
 def test_multiclass_log_loss_equals_the_reference():
     rng = np.random.default_rng(2)
     labels = rng.integers(0, 4, 100).astype(np.int8)

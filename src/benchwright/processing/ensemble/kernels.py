@@ -19,10 +19,14 @@ import numpy as np
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-BUCKETS = 4096
-"""Buckets of the histogram that bounds an AUC: enough that few candidates are rescored, few enough for the L1 cache."""
-CROWDED = 4
-"""Pairs within buckets, per row, from which on sorting everything is quicker than looking into the buckets."""
+BUCKETS_A_ROW = 4
+"""Buckets for each row of the smaller class: most hold one row at most, and adding them up stays cheap."""
+FEWEST_BUCKETS, MOST_BUCKETS = 2**10, 2**16
+"""Few rows of one class among many of the other need some precision, and a core's caches have to hold the table."""
+END = 2**17
+"""Levels from 0 and from 1 (one in 64) within which the scale of the buckets turns from logarithmic to linear."""
+CROWDED = 32
+"""Pairs of rows in a bucket, for each row, from which on the rows are sorted by their digits and not by insertion."""
 FACTORS = 16
 """Probabilities multiplied before one logarithm: each is at least 1e-15, so that the product stays above 1e-240."""
 
@@ -42,133 +46,165 @@ def _compiled(*, reassociate: bool = False) -> Callable[[_Function], _Function]:
 
 
 # --- AUC ----------------------------------------------------------------------------------------------------------
-# Scores are integers: the 23 mantissa bits of the mix, as the public pipeline ranks them. The rows of the smaller class
-# come first; each of them asks how many rows of the larger class rank below it, a tie counting half. These are the
-# pairs ranked right where the smaller class is the positive one, and those ranked wrong where it is not.
+# Scores are integers: the 23 mantissa bits of the mix, as the public pipeline ranks them, mirrored where the negative
+# class is the smaller one. So a pair is lost when the row of the larger class has the higher level, and half lost when
+# they tie. The rows of the smaller class come first: they are put into buckets, in which the others look up how many
+# are below.
+
+_TOP = np.int32(2**23 - 1)
+_ONE_ROW = np.uint64(2**24)
+_LEVEL = np.uint64(2**24 - 1)
+"""An entry of the table of buckets counts rows in its upper bits and holds a level in its 24 lower ones."""
+_LACK = np.int32(2**24 - 1)
+"""That level is stored as what it lacks of this: adding a higher level, and no other, carries one to the rows."""
 
 
 @_compiled()
 def _level(mix: float) -> np.int32:
     """The rank key of a mix: its float32 value in steps of 2**-23, within [0, 1)."""
     inside = min(max(np.float32(mix), np.float32(0.0)), np.float32(1.0))
-    return min(np.int32(np.rint(inside * np.float32(8388608.0))), np.int32(8388607))
+    return min(np.int32(np.rint(inside * np.float32(2**23))), _TOP)
 
 
 @_compiled()
-def _bucket_grid(step: Any, lowest: Any, highest: Any) -> tuple[np.int32, np.uint32]:
-    """First level and width (as a shift) of the buckets that hold every mix of this step.
+def _place(level: np.int32) -> np.int32:
+    """Where a level lies on a scale like that of log odds, which tells apart the many probabilities near 0 and 1.
 
-    All operations are monotone, so that the extremes of the parts give the extremes of the mix.
+    The bits of a positive float32, read as an integer, approximate its logarithm by straight pieces and never fall when
+    it grows. The sums are exact in float32. So equal levels share a place, and a higher level's place is no lower.
     """
-    first = _level(step.weighted.min() + np.float64(step.share * lowest))
-    last = _level(step.weighted.max() + np.float64(step.share * highest))
-    shift = np.uint32(0)
-    while np.uint32(last - first) >> shift >= BUCKETS:
-        shift += np.uint32(1)
-    return first, shift
+    for_it = np.float32(np.int32(level + np.int32(END))).view(np.int32)
+    against = np.float32(np.int32(_TOP - level + np.int32(END))).view(np.int32)
+    return np.int32(for_it - against)
+
+
+@_compiled()
+def _grid(step: Any, extremes: Any, mirror: np.int32, count: int) -> tuple[np.int32, np.int32, np.float32]:
+    """How to mirror levels, their lowest place, and the buckets for each place: ``count`` hold every mix of this step.
+
+    All operations are monotone, so that the extremes of the parts give the extremes of the mix. Half a bucket is kept
+    free for the rounding of the products with that width.
+    """
+    one = _place(_level(step.weighted.min() + np.float64(step.share * extremes[0])) ^ mirror)
+    other = _place(_level(step.weighted.max() + np.float64(step.share * extremes[1])) ^ mirror)
+    places = np.float32(max(one, other) - min(one, other)) + np.float32(1.0)
+    return mirror, min(one, other), np.float32(count - 0.5) / places
 
 
 @_compiled()
 def _rank(candidate: Any, step: Any, grid: Any, levels: Any, buckets: Any) -> None:
-    """The level and the bucket of every row of a mix."""
+    """The level and the bucket of every row of a mix; one loop each, so that both run in vector lanes."""
     weighted, share = step.weighted, step.share
-    first, shift = grid
+    mirror, lowest, width = grid
     for row in range(weighted.size):
-        level = _level(weighted[row] + np.float64(share * candidate[row]))
-        levels[row] = level
-        buckets[row] = np.uint32(level - first) >> shift
+        levels[row] = _level(weighted[row] + np.float64(share * candidate[row])) ^ mirror
+    for row in range(weighted.size):
+        buckets[row] = np.uint32(np.int32(np.float32(np.int32(_place(levels[row]) - lowest)) * width))
 
 
 @_compiled()
-def _bound_pairs(buckets: Any, smaller: int, below: Any) -> tuple[np.int64, np.int64]:
-    """At least and at most how many pairs have the row of the larger class below.
+def _fill(levels: Any, buckets: Any, table: Any) -> None:
+    """Fill ``table`` (buckets + 1,) with the number of rows in lower buckets and the lowest level in each bucket."""
+    table[:] = np.uint64(_LACK - _TOP)
+    for row in range(levels.size):
+        entry = table[buckets[row]]
+        level = max(entry & _LEVEL, np.uint64(_LACK - levels[row]))
+        table[buckets[row]] = (entry & ~_LEVEL) + _ONE_ROW + level
+    below = np.uint64(0)
+    for bucket in range(table.size):
+        entry = table[bucket]
+        table[bucket] = below + (entry & _LEVEL)
+        below += entry & ~_LEVEL
 
-    Fills ``below`` (BUCKETS + 1,) with the number of rows of the larger class in lower buckets.
+
+@_compiled()
+def _least_lost(levels: Any, buckets: Any, table: Any) -> np.uint64:
+    """At least how many pairs are lost: of its own bucket, each row heeds the lowest level alone.
+
+    That takes one look-up a row, and no branch, which could not be foretold.
     """
-    for bucket in range(below.size):
-        below[bucket] = 0
-    for row in range(smaller, buckets.size):
-        below[buckets[row]] += np.int32(1)
-    _starts(below)
-    least = np.int64(0)
-    most = np.int64(0)
-    for row in range(smaller):
-        least += below[buckets[row]]
-        most += below[buckets[row] + np.uint32(1)]
-    return least, most
+    lost = np.uint64(0)
+    for row in range(levels.size):
+        lost += (table[buckets[row]] + np.uint64(levels[row])) // _ONE_ROW
+    return lost
 
 
 @_compiled()
-def _twice_pairs_in_buckets(levels: Any, buckets: Any, smaller: int, below: Any, placed: Any) -> np.int64:
-    """Twice the pairs with the larger class below, plus the tied ones: each row looks into its own bucket only."""
-    slots = np.empty(below.size, np.int32)
-    for bucket in range(below.size):
-        slots[bucket] = below[bucket]
-    for row in range(smaller, levels.size):
-        slot = slots[buckets[row]]
-        slots[buckets[row]] = slot + np.int32(1)
-        placed[slot] = levels[row]
-    pairs = np.int64(0)
-    for row in range(smaller):
+def _twice_lost(levels: Any, buckets: Any, table: Any, ranked: Any) -> np.uint64:
+    """Twice the lost pairs, given the sorted levels of the smaller class: each row looks into its own bucket."""
+    twice = np.uint64(0)
+    for row in range(levels.size):
         level = levels[row]
-        start = below[buckets[row]]
-        pairs += 2 * start
-        for slot in range(start, below[buckets[row] + np.uint32(1)]):
-            pairs += (placed[slot] < level) + (placed[slot] <= level)
-    return pairs
+        start, end = table[buckets[row]] // _ONE_ROW, table[buckets[row] + np.uint32(1)] // _ONE_ROW
+        if start == end or ranked[start] > level:
+            twice += start + start
+        elif ranked[end - np.uint64(1)] < level:
+            twice += end + end
+        elif ranked[start] == ranked[end - np.uint64(1)]:
+            twice += start + end
+        else:
+            below = _count_below(ranked, start, end, level)
+            twice += below + _count_below(ranked, below, end, level + np.int32(1))
+    return twice
 
 
 @_compiled()
-def _twice_pairs_by_sorting(levels: Any, smaller: int, by_low_bits: Any, ranked: Any) -> np.int64:
-    """The same by a two-pass radix sort of all levels, for buckets that are too full to look into."""
-    low = np.zeros(4096, np.int32)
-    high = np.zeros(2048, np.int32)
-    for row in range(levels.size):
-        low[levels[row] & 4095] += np.int32(1)
-        high[levels[row] >> 12] += np.int32(1)
-    _starts(low)
-    _starts(high)
-    for row in range(levels.size):
-        slot = low[levels[row] & 4095]
-        low[levels[row] & 4095] = slot + np.int32(1)
-        by_low_bits[slot] = levels[row] << 1 | (1 if row < smaller else 0)
-    for row in range(levels.size):
-        entry = by_low_bits[row]
-        slot = high[entry >> 13]
-        high[entry >> 13] = slot + np.int32(1)
-        ranked[slot] = entry
-    return _twice_pairs_of_ranked(ranked)
+def _count_below(ranked: Any, start: np.uint64, end: np.uint64, level: np.int32) -> np.uint64:
+    """How many are below a level, given that those before ``start`` are and those from ``end`` on are not."""
+    while start < end:
+        middle = (start + end) >> np.uint64(1)
+        if ranked[middle] < level:
+            start = middle + np.uint64(1)
+        else:
+            end = middle
+    return start
 
 
 @_compiled()
-def _starts(counts: Any) -> None:
-    """Turn counts into the slot where each bin starts, in place."""
-    total = np.int32(0)
-    for bin in range(counts.size):
-        here = counts[bin]
-        counts[bin] = total
-        total += here
+def _sort(levels: Any, buckets: Any, table: Any, ranked: Any) -> None:
+    """Sort levels into ``ranked``: bucket by bucket, unless some are so full that insertion would take long."""
+    slots = table // _ONE_ROW
+    crowding = np.uint64(0)
+    for bucket in range(slots.size - 1):
+        size = slots[bucket + 1] - slots[bucket]
+        crowding += size * size
+    if crowding > np.uint64(CROWDED * levels.size):
+        by_low_bits = np.empty_like(levels)
+        _place_by_digit(levels, np.int32(0), by_low_bits)
+        _place_by_digit(by_low_bits, np.int32(12), ranked)
+        return
+    for row in range(levels.size):
+        ranked[slots[buckets[row]]] = levels[row]
+        slots[buckets[row]] += np.uint64(1)
+    _sort_by_insertion(ranked)
 
 
 @_compiled()
-def _twice_pairs_of_ranked(entries: Any) -> np.int64:
-    """The same for ascending entries ``level << 1 | of the smaller class``."""
-    pairs = np.int64(0)
-    larger_below = np.int64(0)
-    row = 0
-    while row < entries.size:
-        level = entries[row] >> 1
-        tied_smaller = np.int64(0)
-        tied_larger = np.int64(0)
-        while row < entries.size and entries[row] >> 1 == level:
-            if entries[row] & 1:
-                tied_smaller += 1
-            else:
-                tied_larger += 1
-            row += 1
-        pairs += tied_smaller * (2 * larger_below + tied_larger)
-        larger_below += tied_larger
-    return pairs
+def _sort_by_insertion(ranked: Any) -> None:
+    for row in range(1, ranked.size):
+        level = ranked[row]
+        place = row
+        while place > 0 and ranked[place - 1] > level:
+            ranked[place] = ranked[place - 1]
+            place -= 1
+        ranked[place] = level
+
+
+@_compiled()
+def _place_by_digit(levels: Any, shift: np.int32, placed: Any) -> None:
+    """One pass of a radix sort: by twelve bits, otherwise in the given order."""
+    slots = np.zeros(4096, np.uint32)
+    for row in range(levels.size):
+        slots[levels[row] >> shift & 4095] += np.uint32(1)
+    before = np.uint32(0)
+    for digit in range(slots.size):
+        here = slots[digit]
+        slots[digit] = before
+        before += here
+    for row in range(levels.size):
+        digit = levels[row] >> shift & 4095
+        placed[slots[digit]] = levels[row]
+        slots[digit] += np.uint32(1)
 
 
 @_compiled()
@@ -180,24 +216,30 @@ def auc_errors(candidates: Any, order: Any, step: Any, classes: Any, extremes: A
     """
     smaller, smaller_is_positive = classes
     rows = step.weighted.size
-    pairs = np.float64(smaller) * np.float64(rows - smaller)
-    grid = _bucket_grid(step, extremes[0], extremes[1])
-    levels, placed, ranked = np.empty(rows, np.int32), np.empty(rows, np.int32), np.empty(rows, np.int32)
-    buckets, below = np.empty(rows, np.uint32), np.empty(BUCKETS + 1, np.int32)
-    errors = np.full(order.size, np.inf)
-    best = 0.0
+    count = min(max(BUCKETS_A_ROW * smaller, FEWEST_BUCKETS), MOST_BUCKETS)
+    grid = _grid(step, extremes, np.int32(0) if smaller_is_positive else _TOP, count)
+    levels, buckets = np.empty(rows, np.int32), np.empty(rows, np.uint32)
+    table = np.empty(count + 1, np.uint64)
+    bounds = np.empty(order.size)
     for position in range(order.size):
         _rank(candidates[order[position]], step, grid, levels, buckets)
-        least, most = _bound_pairs(buckets, smaller, below)
-        if (most if smaller_is_positive else pairs - least) < best - step.close * pairs:
-            continue
-        if most - least <= CROWDED * rows:
-            counted = 0.5 * _twice_pairs_in_buckets(levels, buckets, smaller, below, placed)
-        else:
-            counted = 0.5 * _twice_pairs_by_sorting(levels, smaller, placed, ranked)
-        won = counted if smaller_is_positive else pairs - counted
-        errors[position] = 1.0 - won / pairs
-        best = max(best, won)
+        _fill(levels[:smaller], buckets[:smaller], table)
+        bounds[position] = _least_lost(levels[smaller:], buckets[smaller:], table)
+    ranked = np.empty(smaller, np.int32)
+    pairs = np.float64(smaller) * np.float64(rows - smaller)
+    errors = np.full(order.size, np.inf)
+    most_lost = pairs
+    for _ in range(order.size):
+        position = int(bounds.argmin())
+        if bounds[position] > most_lost:
+            break
+        _rank(candidates[order[position]], step, grid, levels, buckets)
+        _fill(levels[:smaller], buckets[:smaller], table)
+        _sort(levels[:smaller], buckets[:smaller], table, ranked)
+        lost = 0.5 * _twice_lost(levels[smaller:], buckets[smaller:], table, ranked)
+        errors[position] = 1.0 - (pairs - lost) / pairs
+        most_lost = min(most_lost, lost + step.close * pairs)
+        bounds[position] = np.inf
     return errors
 
 
