@@ -100,17 +100,11 @@ def run_eval(config: EvalConfig, progress: Progress | None = None) -> Evaluation
     display = {key: method.display_name for key, method in metadata.items()}
     field = assemble(reference, run, display, {entry.metadata.key: entry.method.label for entry in loaded})
     metadata |= {entry.metadata.key: entry.metadata for entry in loaded}
-    requests = {entry.metadata.key: entry.method.request.name for entry in loaded}
-    problems = [
-        *problems,
-        *unlike_protocols(loaded, arena),
-        *shortfalls,
-        *left_out,
-        *without_fallback(field.results, arena),
-        *at_time_limit(run, launched, field.new),
-    ]
-    problems += equal_labels(field.labels, field.sources, requests)
-
+    problems += [*unlike_protocols(loaded, arena), *shortfalls, *left_out, *without_fallback(field.results, arena)]
+    problems += at_time_limit(run, launched, field.new)
+    problems += equal_labels(
+        field.labels, field.sources, {entry.metadata.key: entry.method.request.name for entry in loaded}
+    )
     if config.only_valid_tasks:
         scopes = {label: covered(scope, run) for label, scope in scopes.items()}
     outcomes = _compared(field, scopes, config, arena, progress)
