@@ -23,7 +23,7 @@ _AT_LEAST: Mapping[str, int] = {
 }
 _POSITIVE = ("time_limit", "memory_limit", "fake_memory_for_estimates")
 _MAY_BE_NONE = ("num_cpus", "num_gpus", *_POSITIVE)
-_MOST_CONFIGS = 10_000
+MOST_CONFIGS = 10_000
 _MODEL = 'a registered name, or (name, "all" or a number of random configs)'
 
 
@@ -99,8 +99,8 @@ def model_problems(job: ModelJob, where: str) -> Iterator[Problem]:
     for choice in job.choices:
         if not is_choice(choice) or (isinstance(choice[1], int) and choice[1] < 0):
             yield Problem("usage", f"{where}.models", repr(choice), _MODEL)
-        elif isinstance(choice[1], int) and choice[1] > _MOST_CONFIGS:
-            yield Problem("usage", f"{where}.models", repr(choice), f"at most {_MOST_CONFIGS:,} configs of a model")
+        elif isinstance(choice[1], int) and choice[1] > MOST_CONFIGS:
+            yield Problem("usage", f"{where}.models", repr(choice), f"at most {MOST_CONFIGS:,} configs of a model")
 
 
 def _size_problems(sizes: object, where: str) -> Iterator[Problem]:

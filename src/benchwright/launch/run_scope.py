@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from benchwright.arena import ArenaSource, ModelInfo, TaskSubset
 from benchwright.contract import usage_error
+from benchwright.launch.checks import MOST_CONFIGS
 
 ALL_PROBLEM_TYPES = ("binary", "multiclass", "regression")
-_MOST_CONFIGS = 10_000
 
 
 def choose_configs(text: str | None, info: ModelInfo | None, arena: ArenaSource) -> tuple[int | str, str]:
@@ -50,8 +50,8 @@ def parse_configs(text: str) -> int | str:
     """
     if text == "all":
         return text
-    if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) > _MOST_CONFIGS:
-        raise usage_error("--configs", repr(text), f"all, 0 or a number up to {_MOST_CONFIGS:,}")
+    if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) > MOST_CONFIGS:
+        raise usage_error("--configs", repr(text), f"all, 0 or a number up to {MOST_CONFIGS:,}")
     return int(text)
 
 
