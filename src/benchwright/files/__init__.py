@@ -4,6 +4,7 @@ from benchwright.files.atomic import atomic_writer, write_bytes, write_json, wri
 from benchwright.files.lock import FileLock
 from benchwright.files.reading import digest, inside, read_bytes, read_json
 from benchwright.files.run_paths import RunPaths
+from benchwright.files.swap import swap_in
 
 __all__ = [
     "FileLock",
@@ -13,6 +14,7 @@ __all__ = [
     "inside",
     "read_bytes",
     "read_json",
+    "swap_in",
     "write_bytes",
     "write_json",
     "write_text",

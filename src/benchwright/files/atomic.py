@@ -37,7 +37,7 @@ def atomic_writer(path: Path | str) -> Iterator[BinaryIO]:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def write_bytes(path: Path | str, content: bytes) -> None:
@@ -66,7 +66,7 @@ def _mode_for(path: Path) -> int:
         return _NEW_FILE_MODE & ~umask
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make the rename itself durable; file systems that cannot sync a folder are taken as they are."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
