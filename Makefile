@@ -4,7 +4,7 @@ RUN = .venv/bin/python
 CHECKED = src tests scripts benchmarks .agents
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test lint format bench clean
+.PHONY: help setup setup-dev demo test soak lint format bench clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*  ## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -21,6 +21,9 @@ demo: setup  ## benchmark XGBoost on the mini arena, from its name to its place 
 test: setup-dev lint  ## lint, then every test, on all cores
 	@$(RUN) -m pytest -n auto --dist worksteal
 
+soak: setup-dev  ## kill processing and uploading at 200 random writes, an hour
+	@BENCHWRIGHT_KILLS=200 $(RUN) -m pytest tests/system/test_publish_kills.py
+
 lint: setup-dev  ## ruff and mypy
 	@$(RUN) -m ruff check $(CHECKED)
 	@$(RUN) -m ruff format --check $(CHECKED)
@@ -30,7 +33,7 @@ format: setup-dev  ## let ruff rewrite what it can
 	@$(RUN) -m ruff check --fix $(CHECKED)
 	@$(RUN) -m ruff format $(CHECKED)
 
-bench: setup  ## measure beside the peers, a quarter of an hour
+bench: setup  ## measure beside the peers, half an hour
 	@$(RUN) benchmarks/run.py
 
 clean:  ## remove the environment and the caches

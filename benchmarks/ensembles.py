@@ -113,22 +113,22 @@ def make_orders(count: int) -> list[Any]:
     ]
 
 
-def make_split(metric: str) -> Split:
+def make_split(metric: str, seed: int = 0, configs: int = CONFIGS) -> Split:
     """A split with that metric. Configs share their errors, as one model's do; otherwise ensembles are too easy."""
     import numpy as np
 
-    rng, (val, test) = np.random.default_rng(0), SETS[metric]
-    rows, configs = val + test, range(CONFIGS)
+    rng, (val, test) = np.random.default_rng(seed), SETS[metric]
+    rows, numbers = val + test, range(configs)
     if metric == "rmse":
         labels = rng.lognormal(12, 0.5, rows)
         signal = labels * np.exp(rng.normal(0, 0.2, rows))
-        made = [signal * np.exp(rng.normal(0, 0.03 + 0.08 * rng.random(), rows)) for _ in configs]
+        made = [signal * np.exp(rng.normal(0, 0.03 + 0.08 * rng.random(), rows)) for _ in numbers]
     elif metric == "log_loss":
         labels = rng.integers(0, 3, rows).astype(np.int8)
         signal = rng.normal(0, 1.2, (rows, 3))
         signal[np.arange(rows), labels] += 1.2
         slopes_and_noise = (
-            (0.8 + 0.4 * rng.random(), rng.normal(0, 0.1 + 0.3 * rng.random(), (rows, 3))) for _ in configs
+            (0.8 + 0.4 * rng.random(), rng.normal(0, 0.1 + 0.3 * rng.random(), (rows, 3))) for _ in numbers
         )
         odds = [np.exp(slope * signal + noise) for slope, noise in slopes_and_noise]
         made = [one / one.sum(1, keepdims=True) for one in odds]
@@ -136,7 +136,7 @@ def make_split(metric: str) -> Split:
         labels = (rng.random(rows) < 0.14).astype(np.int8)
         signal = 1.6 * (labels - 0.5) + rng.normal(0, 1.0, rows) - 1.2
         slopes_and_noise = (
-            (0.8 + 0.4 * rng.random(), rng.normal(0, 0.15 + 0.35 * rng.random(), rows)) for _ in configs
+            (0.8 + 0.4 * rng.random(), rng.normal(0, 0.15 + 0.35 * rng.random(), rows)) for _ in numbers
         )
         made = [1 / (1 + np.exp(-(slope * signal + noise))) for slope, noise in slopes_and_noise]
     predictions = np.stack(made).astype(np.float32)

@@ -8,10 +8,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any, Protocol
+
+from memory import TreeWatch
 
 from benchwright.contract import Failure, Problem
 
@@ -21,7 +24,10 @@ _HEADINGS = ("work", "ours, s", "peer, s", "ratio", "bar", "met?", "memory, MB")
 
 @dataclass(frozen=True)
 class Sample:
-    """One run of a command: wall seconds, peak memory of its largest process in bytes, and the JSON it ended with."""
+    """One run of a command: wall seconds, peak memory in bytes, and the JSON it ended with.
+
+    The peak is that of its largest process, or of all its processes together where the run was watched.
+    """
 
     seconds: float
     peak: int
@@ -52,13 +58,14 @@ class Side:
 
 @dataclass(frozen=True)
 class Row:
-    """One kind of work. Its bar is the most seconds that ours may take, or the least ratio to the peer."""
+    """One kind of work. Its bar is the most seconds or memory that ours may take, or the least ratio to the peer."""
 
     work: str
     ours: Side
     peer: Side | None = None
     most_seconds: float | None = None
     least_ratio: float | None = None
+    most_mb: float | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -70,14 +77,15 @@ class Row:
         """Whether the bar is met, None when there is none."""
         if self.most_seconds is not None:
             return self.ours.median < self.most_seconds
+        if self.most_mb is not None:
+            return 0 < (self.ours.peak or 0) < self.most_mb * 2**20  # nothing seen is no proof
         return None if self.least_ratio is None or self.ratio is None else self.ratio >= self.least_ratio
 
     @property
     def cells(self) -> tuple[str, ...]:
         """The row as the table shows it."""
-        bar = (
-            f"< {self.most_seconds:g} s" if self.most_seconds else f"{self.least_ratio:g}x" if self.least_ratio else "-"
-        )
+        bars = {"< {:g} s": self.most_seconds, "< {:g} MB": self.most_mb, "{:g}x": self.least_ratio}
+        bar = next((form.format(bar) for form, bar in bars.items() if bar is not None), "-")
         sides = [side for side in (self.ours, self.peer) if side]
         return (
             self.work,
@@ -125,6 +133,10 @@ class Bench:
         self.workspace = workspace
         self.quick = quick
         self.talk = talk
+        self._environment = dict(os.environ)
+        if self._environment.pop("PYTHONDONTWRITEBYTECODE", None):
+            # Users do not compile what they import again with every command; it costs the peer seconds.
+            self._environment["PYTHONPYCACHEPREFIX"] = str(workspace / "bytecode")
 
     def run(self, module: str, side: str, *arguments: object) -> Sample:
         """Run one side of a measure."""
@@ -132,8 +144,10 @@ class Bench:
         self.talk(f"  {module} {side}: {sample.seconds:.2f} s")
         return sample
 
-    def time(self, command: Sequence[str], name: str) -> Sample:
+    def time(self, command: Sequence[str], name: str, *, watched: bool = False) -> Sample:
         """Run a command; its output goes to the workspace's logs.
+
+        Watching the memory of all its processes takes some of their time, so seconds come from runs that are not.
 
         Raises:
             Failure: it does not end with 0.
@@ -143,8 +157,11 @@ class Bench:
         output, log = logs / f"{name}.out", logs / f"{name}.log"
         with output.open("wb") as out, log.open("wb") as err:
             start = time.perf_counter()
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=logs)
-            _, status, usage = os.wait4(process.pid, 0)
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=logs, env=self._environment
+            )
+            with TreeWatch(process.pid) if watched else nullcontext() as watch:
+                _, status, usage = os.wait4(process.pid, 0)
             seconds = time.perf_counter() - start
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
@@ -152,8 +169,31 @@ class Bench:
             raise Failure(Problem("command-failed", str(log), found, "exit 0", "the log has the rest"))
         last = _last_line(output)
         # Linux counts in KiB, macOS in bytes.
-        peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-        return Sample(seconds, peak, json.loads(last) if last.startswith(("{", "[")) else None)
+        largest = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        return Sample(
+            seconds, watch.peak if watch else largest, json.loads(last) if last.startswith(("{", "[")) else None
+        )
+
+
+def take_turns(
+    ours: Callable[[], Sample], peers: Mapping[str, Callable[[], Sample]], times: int
+) -> tuple[list[Sample], dict[str, list[Sample]]]:
+    """Runs of ours, and of each way of the peer's by its name: all ways once, then the fastest in turns with ours."""
+    ours_runs, runs = [ours()], {way: [run()] for way, run in peers.items()}
+    fastest = min(runs, key=lambda way: runs[way][0].seconds)
+    for _ in range(times - 1):
+        ours_runs.append(ours())
+        runs[fastest].append(peers[fastest]())
+    return ours_runs, runs
+
+
+def beside(work: str, ours: Side, peers: Mapping[str, Side], least_ratio: float | None = None) -> list[Row]:
+    """A row for each way of the peer's. The bar is held against the fastest."""
+    fastest = min(peers, key=lambda way: peers[way].median)
+    return [
+        Row(f"{work}: peer {way}", ours, peer, least_ratio=least_ratio if way == fastest else None)
+        for way, peer in peers.items()
+    ]
 
 
 def _last_line(path: Path) -> str:
@@ -176,4 +216,6 @@ def _close(ours: Any, peer: Any) -> bool:
         return ours.keys() == peer.keys() and all(_close(ours[key], peer[key]) for key in ours)
     if isinstance(ours, list):
         return len(ours) == len(peer) and all(map(_close, ours, peer))
-    return abs(ours - peer) <= 1e-9
+    if isinstance(ours, int | float) and isinstance(peer, int | float):
+        return abs(ours - peer) <= 1e-9
+    return ours == peer

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Measure this project beside its peers: the same work, whole command against whole command, in one run.
 
-Each NAME is a measure: help, item, cache-check, ensembles, figures (default: all). Ours and the peer's take turns, and
-their answers have to agree. Seconds are medians, with the least and the most of n; memory is the peak of the largest
-process, ours and the peer's. The exit code is 1 when a bar is missed. All of it takes a quarter of an hour, --quick one
-or two minutes: less of the same, and no bar where that is not the bar's work. The workspace takes up to 1.5 GB.
+Each NAME is a measure: help, item, cache-check, ensembles, inspect, process, figures (default: all). Ours and the
+peer's take turns, and their answers have to agree. Seconds are medians, with the least and the most of n; memory is the
+peak of the largest process, ours and the peer's, unless the row says that it is that of all processes. The exit code is
+1 when a bar is missed. All of it takes half an hour, --quick three minutes: less of the same, and no bar where that is
+not the bar's work. The workspace takes up to 2.5 GB.
 """
 
 from __future__ import annotations
@@ -27,8 +28,16 @@ except ModuleNotFoundError:
 from benchwright.cli import ScriptParser, Shell, run_script
 from benchwright.contract import Exit, Failure, Outcome, usage_error
 
-MEASURES = ("help", "item", "cache-check", "ensembles", "figures")
-"""Each in the module of its name beside this file."""
+MEASURES = {
+    "help": "help",
+    "item": "item",
+    "cache-check": "cache_check",
+    "ensembles": "ensembles",
+    "inspect": "inspect_results",
+    "process": "process",
+    "figures": "figures",
+}
+"""The module of each, beside this file. It must not bear the name of one that others import, such as ``inspect``."""
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 
@@ -54,7 +63,7 @@ def run_measures(args: argparse.Namespace, shell: Shell) -> Outcome:
 
     from measure import Bench, table
 
-    names = list(dict.fromkeys(args.names)) or MEASURES
+    names = list(dict.fromkeys(args.names or MEASURES))
     if unknown := [name for name in names if name not in MEASURES]:
         raise usage_error("NAME", ", ".join(unknown), f"measures among {', '.join(MEASURES)}")
     bench = Bench(args.workspace.absolute(), quick=args.quick, talk=shell.talk)
@@ -63,7 +72,7 @@ def run_measures(args: argparse.Namespace, shell: Shell) -> Outcome:
     for name in names:
         shell.talk(f"measuring {name}")
         try:
-            rows += import_module(name.replace("-", "_")).measure(bench)
+            rows += import_module(MEASURES[name]).measure(bench)
         except Failure as failure:
             problems += failure.problems
     machine["load_after"] = getloadavg()[0]

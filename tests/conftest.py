@@ -1,10 +1,17 @@
-"""What every test relies on: the whole environment. Without it the run stops with the command that makes it."""
+"""What every test relies on: the whole environment. Without it the run stops with the command that makes it.
+
+The object stores' servers are here as well: each is started once a session, and always stopped.
+"""
 
 from __future__ import annotations
 
+import os
+import uuid
 from importlib.util import find_spec
 
 import pytest
+
+from object_servers import LASTING, QUICK, FaultyMoto, SeaweedServer, bucket_at, impatient_client, stopped_at_end
 
 COMPONENTS = (
     "tabarena", "autogluon.tabular", "lightgbm", "xgboost", "catboost", "bencheval", "numba", "pandas", "ConfigSpace"
@@ -15,3 +22,60 @@ def pytest_configure(config: pytest.Config) -> None:
     missing = [name for name in COMPONENTS if find_spec(name.partition(".")[0]) is None]
     if missing:
         pytest.exit(f"not installed: {', '.join(missing)}; run: make setup-dev", returncode=3)
+
+
+@pytest.fixture
+def no_credentials(monkeypatch, tmp_path):
+    """No credentials of whoever runs the tests, and no machine to ask for some."""
+    for name in list(os.environ):
+        if name.startswith(("AWS_", "R2_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def seaweed(tmp_path_factory):
+    with stopped_at_end(SeaweedServer(tmp_path_factory.mktemp("seaweed"), "results")) as server:
+        server.start()
+        yield server
+
+
+@pytest.fixture(scope="session")
+def moto_server():
+    with stopped_at_end(FaultyMoto()) as server:
+        impatient_client(server.url).create_bucket(Bucket="results")
+        yield server
+
+
+@pytest.fixture
+def moto(moto_server):
+    moto_server.fault = None
+    moto_server.seen.clear()
+    yield moto_server
+    moto_server.fault = None
+
+
+@pytest.fixture(scope="session")
+def moto_bucket(moto_server):
+    return bucket_at(moto_server.url, QUICK)
+
+
+@pytest.fixture(scope="session")
+def seaweed_bucket(seaweed):
+    return bucket_at(seaweed.url, LASTING)
+
+
+@pytest.fixture
+def moto_store(moto, moto_bucket):
+    from benchwright.objects.s3 import S3Store
+
+    return S3Store(moto_bucket, f"{uuid.uuid4()}")
+
+
+@pytest.fixture
+def seaweed_store(seaweed_bucket):
+    from benchwright.objects.s3 import S3Store
+
+    return S3Store(seaweed_bucket, f"{uuid.uuid4()}")

@@ -27,7 +27,7 @@ ALLOWED = {
     "leaderboard": {"processing", "raw", "arena", "mini", "bridge"},
     "launch": {"arena", "raw", "slurm", "objects", "bridge", "node"},  # the local run is a bundle runner
     "node": set(),
-    "publish": {"arena", "processing", "objects"},
+    "publish": {"arena", "processing", "objects", "node"},  # a batch starts processes, and ends them
     "hub": set(),
     "harbor": {"objects"},
     "evaldb": set(),

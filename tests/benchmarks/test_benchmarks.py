@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from benchwright.contract import Failure
+from benchwright.raw import find_results, load_results
+from benchwright.raw.metrics import metric_error
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
@@ -23,7 +25,7 @@ def bench_command(*words):
 def modules(monkeypatch):
     """The folder's modules by name, as its own command imports them, and forgotten afterwards."""
     monkeypatch.syspath_prepend(BENCHMARKS)
-    names = ("measure", "cache_check", "ensembles")
+    names = ("measure", "memory", "cache_check", "ensembles", "raw_results", "inspect_results")
     yield {name: __import__(name) for name in names}
     for name in names:
         sys.modules.pop(name)
@@ -71,6 +73,59 @@ def test_ensembles_give_errors_and_weights_of_every_pass(modules):
     assert len(ensembles.make_orders(ensembles.ORDERS_A_SIZE)) == 142
 
 
+def test_both_inspections_of_generated_results_agree(tmp_path, modules):
+    bench = modules["measure"].Bench(tmp_path, quick=True)
+    whole, all_processes = modules["inspect_results"].measure(bench, configs=2)
+    assert (whole.work, all_processes.work) == ("inspect 12: peer native", "inspect 12: all processes")
+    assert whole.met is None
+    assert all_processes.met is True
+    data = modules["raw_results"].tuned(bench, 2)
+    results, problems = load_results(find_results(data).files)
+    assert problems == []
+    assert {result.framework for result in results} == {"LightGBM_c1_default_BAG_L1", "LightGBM_r1_default_BAG_L1"}
+    for result in results:
+        assert list(result.warnings) == []
+        assert len(result.predictions.test_per_child) == 8
+        error = metric_error(result.metric, result.predictions.y_test, result.predictions.test)
+        assert result.metric_error == pytest.approx(error, rel=1e-6)
+
+
+def test_watching_counts_the_memory_of_all_processes_but_what_they_share_once(tmp_path, modules):
+    bench = modules["measure"].Bench(tmp_path, quick=True)
+    two_hold_40_and_share_60 = """
+import os, time
+shared = bytearray(60 * 2**20)
+child = os.fork()
+own = bytearray(os.urandom(1)) * (40 * 2**20)
+time.sleep(0.5)
+child and os.wait()
+"""
+    command = [sys.executable, "-c", two_hold_40_and_share_60]
+    # Measured from here, the largest process may also be this one's copy before the command took its place.
+    assert bench.time(command, "largest").peak / 2**20 > 100
+    assert 140 < bench.time(command, "all", watched=True).peak / 2**20 < 180
+
+
+def test_the_fastest_way_of_the_peer_is_the_one_that_is_run_again_and_held_against_the_bar(modules):
+    measure = modules["measure"]
+    seconds = {"ours": iter((1.0, 2.0, 3.0)), "slow": iter((9.0,)), "fast": iter((8.0, 7.0, 6.0))}
+
+    def run(side):
+        return measure.Sample(next(seconds[side]), 0, None)
+
+    ours, peers = measure.take_turns(
+        lambda: run("ours"), {"slow": lambda: run("slow"), "fast": lambda: run("fast")}, times=3
+    )
+    assert [one.seconds for one in ours] == [1.0, 2.0, 3.0]
+    sides = {way: measure.Side.of(runs) for way, runs in peers.items()}
+    assert {way: side.seconds for way, side in sides.items()} == {"slow": (9.0,), "fast": (8.0, 7.0, 6.0)}
+    rows = measure.beside("work", measure.Side.of(ours), sides, 3.0)
+    assert [(row.work, row.ratio, row.met) for row in rows] == [
+        ("work: peer slow", 4.5, None),
+        ("work: peer fast", 3.5, True),
+    ]
+
+
 def test_a_command_that_fails_is_a_problem_with_its_log(tmp_path, modules):
     bench = modules["measure"].Bench(tmp_path, quick=True)
     with pytest.raises(Failure) as caught:
@@ -87,11 +142,14 @@ def test_rows_are_held_against_their_bars(modules):
         measure.Row("seconds", slow, most_seconds=5.0),
         measure.Row("ratio", fast, slow, least_ratio=5.0),
         measure.Row("no bar", slow, fast),
+        measure.Row("memory", slow, most_mb=3),
     ]
-    assert [row.met for row in rows] == [False, True, None]
+    assert [row.met for row in rows] == [False, True, None, False]
+    assert [measure.Row("memory", measure.Side((1.0,), peak), most_mb=3).met for peak in (1, 0)] == [True, False]
     assert measure.table(rows) == [
-        "work     ours, s          peer, s          ratio  bar    met?  memory, MB",
-        "seconds  5 (4 to 6, n 3)  -                -      < 5 s  NO    3",
-        "ratio    1 (1 to 1, n 1)  5 (4 to 6, n 3)  5x     5x     yes   - | 3",
-        "no bar   5 (4 to 6, n 3)  1 (1 to 1, n 1)  0.2x   -      -     3 | -",
+        "work     ours, s          peer, s          ratio  bar     met?  memory, MB",
+        "seconds  5 (4 to 6, n 3)  -                -      < 5 s   NO    3",
+        "ratio    1 (1 to 1, n 1)  5 (4 to 6, n 3)  5x     5x      yes   - | 3",
+        "no bar   5 (4 to 6, n 3)  1 (1 to 1, n 1)  0.2x   -       -     3 | -",
+        "memory   5 (4 to 6, n 3)  -                -      < 3 MB  NO    3",
     ]

@@ -4,12 +4,15 @@ import contextlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
-from benchwright.cli import Handoff, ScriptParser, Shell, run_script
+from benchwright.cli import Handoff, ScriptParser, Shell, run_script, shell
 from benchwright.cli.progress import PlainProgress, duration
 from benchwright.contract import Exit, Failure, Outcome, Problem
 
@@ -273,3 +276,10 @@ def test_a_report_that_cannot_be_written_does_not_lose_the_outcome(tmp_path, cap
     assert (code, err) == (3, "")
     assert out.startswith("fine\n  - ")
     assert out.endswith("expected a file that can be\n    fix: name another with --out\n")
+
+
+def test_every_package_that_is_always_there_is_known_when_it_is_not():
+    project = tomllib.loads((Path(__file__).resolve().parents[2] / "pyproject.toml").read_text())["project"]
+    packages = {re.split(r"[^\w-]", dependency)[0] for dependency in project["dependencies"]}
+    modules = {"pyyaml": "yaml"}
+    assert {modules.get(package, package) for package in packages} == shell._BASE_MODULES

@@ -220,6 +220,7 @@ def test_a_link_in_the_place_of_a_wanted_result_is_refused(paths, tmp_path, plac
 def test_many_files_are_looked_at_in_several_processes(paths, decoded, monkeypatch):
     """Results, damage, memory and progress are the same as of one process."""
     monkeypatch.setattr(cache_check, "_FILES_BETWEEN_REPORTS", 4)
+    monkeypatch.setattr(cache_check, "_SECONDS_FOR_READING", 60)
     monkeypatch.setattr(forks, "processors", lambda: 3)
     items = [Item("KNN_c1", "iris", repeat, fold, "iris-0a1b") for repeat in range(10) for fold in range(3)]
     for item in items:

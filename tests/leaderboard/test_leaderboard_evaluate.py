@@ -292,7 +292,7 @@ def test_results_of_another_method_in_a_methods_folders_are_not_rated_as_its_own
 
     (stray,) = [problem for problem in evaluation.problems if problem.code == "misplaced-result"]
     assert stray.where == str(own)
-    assert stray.found == "a result of LinearModel_c1_default_BAG_L1"
+    assert stray.found == "a result of LinearModel_c1_default_BAG_L1, repeat 0, fold 1"
     assert evaluation.subsets[0].positions[0].imputed_splits == 1
 
 

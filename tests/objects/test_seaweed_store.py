@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from object_servers import KEY_ID, QUICK, SECRET, settings
 
 from benchwright.contract import Exit, Failure
 from benchwright.objects import PART_SIZE, open_store
+from object_servers import KEY_ID, QUICK, SECRET, settings
 
 MANY = 1500
 
@@ -52,13 +52,15 @@ def test_damaged_content_is_refused_by_the_server(seaweed, monkeypatch):
 def test_wrong_credentials_are_an_environment_to_set(seaweed):
     wrong = settings(seaweed.url, AWS_SECRET_ACCESS_KEY="another-secret")
     store = open_store("s3://results", settings=wrong)
-    with pytest.raises(Failure) as failure:
-        store.put("key", b"content")
-    assert failure.value.exit == Exit.ENVIRONMENT and failure.value.problems[0].code == "credentials-refused"
-    assert failure.value.problems[0].fix == (
-        "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment or in a .env file (the environment wins)"
-    )
-    assert "another-secret" not in str(failure.value)
+    for call in (lambda: store.put("key", b"content"), lambda: store.head("key")):
+        with pytest.raises(Failure) as failure:
+            call()
+        assert failure.value.exit == Exit.ENVIRONMENT and failure.value.problems[0].code == "credentials-refused"
+        assert failure.value.problems[0].fix == (
+            "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment or in a .env file "
+            "(the environment wins)"
+        )
+        assert "another-secret" not in str(failure.value)
 
 
 def test_an_r2_store_speaks_to_the_endpoint_that_is_named(seaweed):

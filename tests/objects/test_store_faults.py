@@ -8,10 +8,10 @@ import os
 from datetime import timedelta
 
 import pytest
-from object_servers import QUICK, SECRET, drop_connection, impatient_client, refuse, settings
 
 from benchwright.contract import Exit, Failure
 from benchwright.objects import PART_SIZE, Conflict, open_store, survey
+from object_servers import QUICK, SECRET, drop_connection, impatient_client, refuse, settings
 
 LARGE = 2 * PART_SIZE + 99
 
@@ -327,16 +327,23 @@ def test_redirections_without_end_are_no_answer(moto, moto_store):
     assert failure.value.exit == Exit.REMOTE
 
 
-def test_a_refusal_without_a_body_is_no_permission(moto, moto_store):
+def test_why_a_question_without_a_body_was_refused_is_asked_for(moto, moto_store):
     moto.fault = lambda environ, start: refuse(environ, start, "403 Forbidden", "AccessDenied")
     with pytest.raises(Failure) as failure:
         moto_store.head("key")
     assert str(failure.value) == (
-        f"{moto_store.url}/key: HTTP 403: Forbidden, expected permission\n"
+        f"{moto_store.url}/key: HTTP 403 AccessDenied: no, expected permission\n"
         "    fix: grant the key the right to list, read and write in this bucket, or set AWS_ACCESS_KEY_ID and "
         "AWS_SECRET_ACCESS_KEY to one that has it"
     )
-    assert len(moto.seen) == 1
+    assert [line.split()[0] for line in moto.seen] == ["HEAD", "GET"]
+
+
+def test_a_key_that_may_list_and_not_read_has_no_permission(moto, moto_store):
+    moto.fault = times(9, lambda environ, start: refuse(environ, start, "403 Forbidden", "AccessDenied"), method="HEAD")
+    with pytest.raises(Failure, match="HTTP 403: Forbidden, expected permission"):
+        moto_store.head("key")
+    assert [line.split()[0] for line in moto.seen] == ["HEAD", "GET", "HEAD"]
 
 
 @pytest.mark.parametrize("server", ["moto", "seaweed"])

@@ -2,11 +2,8 @@
 
 import dataclasses
 import gc
-import os
 import shutil
-import signal
 import weakref
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +13,7 @@ from processing_samples import DATASETS, METHODS, RAW, changed, genuine_files, g
 from benchwright.arena import MethodMetadata
 from benchwright.contract import Exit, Failure
 from benchwright.processing import pipeline, process, process_files
-from benchwright.processing.pipeline import _in_pool
+from benchwright.processing.split import SplitWork
 from benchwright.raw import load_result
 
 C1, R1 = "LightGBM_c1_default_BAG_L1", "LightGBM_r1_default_BAG_L1"
@@ -168,14 +165,31 @@ def test_a_file_in_the_folder_of_another_split(one_split, metadata, tmp_path):
         path.parent.mkdir(parents=True)
         shutil.copy(source, path)
         files.append(path)
-    with pytest.raises(Failure) as caught:
-        process_files(files, metadata)
-    (problem,) = caught.value.problems
-    assert (problem.code, problem.where) == ("split-differs", str(files[3]))
+    tables = process_files(files, metadata)
+    assert [(finding.code, finding.where) for finding in tables.findings] == [("misplaced-result", str(files[3]))]
+    assert (tables.findings[0].found, tables.findings[0].expected) == (
+        f"a result of {one_split[3].framework}, repeat 0, fold 1",
+        f"one of {one_split[3].framework}, 0_0, as its folders say",
+    )
+    assert tables.model_results.num_rows == 5
+
+
+def test_a_result_of_another_split_is_not_mixed(one_split, metadata, results):
+    (other,) = [
+        result
+        for result in results
+        if (result.framework, result.dataset, result.split) == (one_split[3].framework, BREAST, 1)
+    ]
+    work = SplitWork(tune=True)
+    for result in [*one_split[:3], other]:
+        work.add(result)
+    (problem,) = work.finish().problems
+    assert (problem.code, problem.where) == ("split-differs", str(other.path))
     assert (problem.found, problem.expected) == (
         f"{BREAST}, split 1",
-        f"{BREAST}, split 0, as in {files[0]}",
+        f"{BREAST}, split 0, as in {one_split[0].path}",
     )
+    assert work.outcome.tuned == []
 
 
 def test_a_metric_without_ensembles_is_named_once(results, metadata):
@@ -252,25 +266,13 @@ def test_a_file_that_cannot_be_read_is_listed_and_the_rest_processed(metadata, t
 def test_a_declared_default_other_than_the_first_config_makes_the_default_rows(results, metadata):
     tables = process(results, dataclasses.replace(metadata, config_default=R1))
     assert [(finding.code, finding.where, finding.found) for finding in tables.findings] == [
-        ("default-differs", "LightGBM: config_default", f"{R1!r} makes the default rows")
+        ("default-differs", R1, f"config_default {R1!r} makes the default rows")
     ]
     errors = {(row["dataset"], row["fold"], row["method"]): row for row in tables.model_results.to_pylist()}
     defaults = [row for row in tables.hpo_results.to_pylist() if row["method_subtype"] == "default"]
     assert len(defaults) == 9
     for row in defaults:
         assert row["metric_error"] == errors[row["dataset"], row["fold"], R1]["metric_error"]
-
-
-def test_a_killed_worker_is_a_failure_that_says_what_to_do():
-    with pytest.raises(Failure) as caught:
-        list(_in_pool(partial(kill_own_process), [[Path("a")], [Path("b")]], 2))
-    (problem,) = caught.value.problems
-    assert (caught.value.exit, problem.code) == (Exit.REMOTE, "worker-killed")
-    assert problem.fix == "run it again with fewer jobs"
-
-
-def kill_own_process(_paths):
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_predictions_of_one_split_only_are_held_at_a_time(monkeypatch, metadata):

@@ -123,13 +123,20 @@ def test_a_read_only_file_is_refused(tmp_path):
     assert failure.problems[0].fix == f"chmod u+w {path}"
 
 
-def test_the_mini_arenas_methods_are_made_by_a_function_and_that_is_said(tmp_path, monkeypatch):
+def test_the_mini_arenas_methods_are_found_from_anywhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    target = find_target("benchwright.mini.info:lightgbm_method_metadata")
+    assert target.label == "src/benchwright/mini/info.py"
+    assert [field.field for field in plan_edit(target, parse_changes(["date=2030-01-01"])).fields] == ["date"]
+
+
+def test_methods_that_a_function_makes_are_told_with_their_place(tmp_path):
+    path = module(tmp_path / "one" / "info.py")
+    path.write_text("def make(name):\n    return MethodMetadata.config(method=name)\n")
     with pytest.raises(Failure) as caught:
-        plan_edit(find_target("benchwright.mini.arena:LightGBM"), parse_changes(["date=2030-01-01"]))
+        plan_edit(find_target("one.info:x", tmp_path), parse_changes(["date=2030-01-01"]))
     assert caught.value.exit == Exit.USAGE
-    assert "MethodMetadata is called at line " in caught.value.problems[0].fix
-    assert "in _metadata()" in caught.value.problems[0].fix
+    assert caught.value.problems[0].fix == "MethodMetadata is called at line 2, in make(): edit that by hand"
 
 
 def test_a_huge_module_is_not_read(tmp_path):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from benchwright.bridge.arenas import open_arena
     from benchwright.bridge.grid import Grid, count_configs, plan_grid
+    from benchwright.bridge.known_tasks import task_rows
     from benchwright.bridge.materialise import materialise_tasks
     from benchwright.bridge.models import model_info, model_infos
     from benchwright.bridge.published import PublishedArena
@@ -22,6 +23,7 @@ _HOMES = {
     "Grid": "grid",
     "count_configs": "grid",
     "plan_grid": "grid",
+    "task_rows": "known_tasks",
     "materialise_tasks": "materialise",
     "model_info": "models",
     "model_infos": "models",
@@ -43,6 +45,7 @@ __all__ = [
     "plan_grid",
     "prefetch_weights",
     "smoke_fit",
+    "task_rows",
 ]
 
 

@@ -31,8 +31,8 @@ def task_table(suite: str) -> Path:
 def tabarena_tasks() -> TaskSet:
     """The 816 splits of TabArena-v0.1, with the share of categorical features from the wheel's curated table."""
     curated = _wheel() / "benchmark" / "task" / "metadata" / "data" / "curated_tabarena_dataset_metadata.csv"
-    shares = {row["dataset_name"]: float(row["percentage_cat_features"]) / 100 for row in _read(curated)}
-    rows = _read(task_table("TabArena-v0.1"))
+    shares = {row["dataset_name"]: float(row["percentage_cat_features"]) / 100 for row in read_table(curated)}
+    rows = read_table(task_table("TabArena-v0.1"))
     folds = _folds(rows)
     return TaskSet(
         _split(row, folds, share=shares[row["dataset_name"]], traits=Traits(task_type=row["task_type"] or None))
@@ -43,8 +43,8 @@ def tabarena_tasks() -> TaskSet:
 def beyondarena_tasks() -> TaskSet:
     """The splits of BeyondArena; its table has no share of categorical features, so that is 0 or not a number."""
     core_table = _wheel() / "contexts" / "beyondarena" / "data" / "BeyondArena_core_tasks.csv"
-    core = {(row["dataset"], int(row["split"])) for row in _read(core_table)}
-    rows = _read(task_table("BeyondArena"))
+    core = {(row["dataset"], int(row["split"])) for row in read_table(core_table)}
+    rows = read_table(task_table("BeyondArena"))
     folds = _folds(rows)
     return TaskSet(
         (
@@ -117,7 +117,8 @@ def _count(text: str) -> int | None:
     return int(float(text)) if text else None
 
 
-def _read(path: Path) -> list[dict[str, str]]:
+def read_table(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV table, as texts by column."""
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 

@@ -49,20 +49,27 @@ _EXTRA_OF_MODULE = {
     "bs4": "sources",
     "markdown_it": "sources",
 }
-_BASE_MODULES = {"huggingface_hub", "msgspec", "numpy", "packaging", "pyarrow", "yaml", "rich", "tenacity"}
+_BASE_MODULES = {"huggingface_hub", "isal", "msgspec", "numpy", "packaging", "pyarrow", "yaml", "rich", "tenacity"}
 
 
 class Shell:
-    """What a script's call gets besides its arguments: talk, hints and progress on stderr, and the hand-off sheet."""
+    """What a script's call gets besides its arguments: talk on stderr, a watcher's lines, and the hand-off sheet."""
 
-    def __init__(self, args: argparse.Namespace, *, stderr: TextIO | None = None) -> None:
+    def __init__(self, args: argparse.Namespace, *, stderr: TextIO | None = None, stdout: TextIO | None = None) -> None:
         self._args = args
         self._stderr = sys.stderr if stderr is None else stderr
+        self._stdout = sys.stdout if stdout is None else stdout
 
     def talk(self, text: str) -> None:
         """Say what is going on. That nobody can hear it does not stop the work."""
         with contextlib.suppress(OSError, ValueError):
             print(redact(text), file=self._stderr, flush=True)
+
+    def tell(self, line: str, event: Mapping[str, Any]) -> None:
+        """Print what a watcher waits for on stdout, before the outcome: ``line``, with ``--json`` ``event`` as one."""
+        text = json.dumps(_hidden(event), ensure_ascii=False, allow_nan=False) if self._args.json else redact(line)
+        with contextlib.suppress(OSError, ValueError):
+            print(text, file=self._stdout, flush=True)
 
     @contextlib.contextmanager
     def progress(self, label: str) -> Iterator[Progress]:
@@ -93,7 +100,7 @@ def run_script(
         signal.signal(signal.SIGTERM, _terminate)
     stdout = sys.stdout
     with contextlib.redirect_stdout(sys.stderr):
-        outcome, code = _call(call, args)
+        outcome, code = _call(call, args, Shell(args, stdout=stdout))
     if args.out is not None:
         try:
             _write_report(args.out, parser.prog, outcome, code)
@@ -125,9 +132,11 @@ def _terminate(_number: int, _frame: FrameType | None) -> None:
     raise _Terminated
 
 
-def _call(call: Callable[[argparse.Namespace, Shell], Outcome], args: argparse.Namespace) -> tuple[Outcome, int]:
+def _call(
+    call: Callable[[argparse.Namespace, Shell], Outcome], args: argparse.Namespace, shell: Shell
+) -> tuple[Outcome, int]:
     try:
-        outcome = call(args, Shell(args))
+        outcome = call(args, shell)
     except Failure as failure:
         outcome = Outcome.of_failure(failure)
     except (KeyboardInterrupt, _Terminated) as stop:

@@ -35,7 +35,7 @@ def read_json(path: Path | str, *, limit: int = _JSON_LIMIT) -> Any:
     """
     try:
         return json.loads(read_bytes(path, limit=limit))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Failure(Problem("not-json", str(path), f"not JSON: {error}", "a complete JSON file")) from error
 
 

@@ -7,7 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchwright.arena import ArenaSpec, MethodCollection, MethodMetadata, Resources
+from benchwright.arena import ArenaSpec, MethodCollection, Resources
+from benchwright.mini.methods import methods_superseded, mini_method_metadata_collection
 from benchwright.mini.table import task_set
 
 if TYPE_CHECKING:
@@ -23,13 +24,6 @@ RESOURCES = Resources(time_limit=300.0, num_cpus=1, num_gpus=0, memory_limit=Non
 REFERENCE_CONFIGS = {"RandomForest": 0, "ExtraTrees": 0, "LightGBM": 9, "LinearModel": 0, "KNeighbors": 0}
 """The reference methods by their registry names, and how many random configs each has beside its default one."""
 
-_KEYS = {
-    "RandomForest": ("RF", "RF", "RandomForest"),
-    "ExtraTrees": ("XT", "XT", "ExtraTrees"),
-    "LightGBM": ("GBM", "GBM", "LightGBM"),
-    "LinearModel": ("LR", "LR", "Linear"),
-    "KNeighbors": ("TA-KNN", "KNN", "KNN"),
-}
 _SUBSETS = ((), ("binary",), ("multiclass",), ("classification",), ("regression",))
 
 
@@ -52,8 +46,9 @@ class MiniSource:
         )
 
     def reference_methods(self) -> MethodCollection:
-        """The five methods that the reference results are of."""
-        return MethodCollection(tuple(_metadata(name, configs) for name, configs in REFERENCE_CONFIGS.items()))
+        """The five methods that the reference results are of; other registered runs have other suites."""
+        registered = (*mini_method_metadata_collection, *methods_superseded)
+        return MethodCollection(method for method in registered if method.suite == SUITE)
 
     def reference_results(self) -> pyarrow.Table:
         """The shipped result rows: a default for each method; LightGBM also tuned, and tuned and ensembled."""
@@ -65,18 +60,3 @@ class MiniSource:
 def source() -> MiniSource:
     """The mini arena."""
     return MiniSource()
-
-
-def _metadata(name: str, configs: int) -> MethodMetadata:
-    ag_key, model_key, display_name = _KEYS[name]
-    return MethodMetadata.config(
-        method=name,
-        suite=SUITE,
-        ag_key=ag_key,
-        model_key=model_key,
-        config_default=f"{name}_c1_default_BAG_L1",
-        can_hpo=configs > 0,
-        is_bag=name != "KNeighbors",
-        display_name=display_name,
-        validation_protocol=PROTOCOL,
-    )

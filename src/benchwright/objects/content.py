@@ -74,11 +74,17 @@ def blocks(chunks: Chunks, size: int) -> Iterator[bytes]:
             taken = size - len(waiting)
             waiting += rest[:taken]
             rest = rest[taken:]
-            yield bytes(waiting)
-            waiting = bytearray()
+            yield _taken(waiting)
         waiting += rest
     if waiting:
-        yield bytes(waiting)
+        yield _taken(waiting)
+
+
+def _taken(waiting: bytearray) -> bytes:
+    """What waits, which is not kept twice while the block is at work."""
+    content = bytes(waiting)
+    waiting.clear()
+    return content
 
 
 class Nowhere:

@@ -11,7 +11,7 @@ import stat
 import time
 import uuid
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO
 
@@ -141,7 +141,8 @@ class FolderStore:
     def _facts(key: str, file: BinaryIO, target: BinaryIO | Nowhere) -> ObjectInfo:
         status = os.fstat(file.fileno())
         digest = _copy(blocks(file, PART_SIZE), target)
-        return ObjectInfo(key, status.st_size, _etag(status), digest)
+        modified = datetime.fromtimestamp(status.st_mtime, UTC)
+        return ObjectInfo(key, status.st_size, _etag(status), digest, modified)
 
     @contextlib.contextmanager
     def _opened(self, key: str) -> Iterator[BinaryIO | None]:

@@ -43,17 +43,26 @@ class S3Store:
 
     def head(self, key: str) -> ObjectInfo | None:
         """See ``ObjectStore.head``. The digest is the one recorded with the object."""
-        whole = self._whole(key)
+        whole, needs = self._whole(key), ("ETag", "ContentLength")
         try:
             answer = self._bucket.send(
-                whole, "head_object", Key=whole, expect=is_absent, needs=("ETag", "ContentLength")
+                whole,
+                "head_object",
+                Key=whole,
+                expect=lambda error: is_absent(error) or is_forbidden(error),
+                needs=needs,
             )
-        except Expected:
-            self._ask_for_bucket()
-            return None
+        except Expected as expected:
+            if not is_forbidden(expected.error):
+                self._ask_for_bucket()
+                return None
+            # The answer to a HEAD request has no body that could say why; that to a listing has.
+            self._bucket.send(whole, "list_objects_v2", Prefix=whole, MaxKeys=1)
+            answer = self._bucket.send(whole, "head_object", Key=whole, needs=needs)
         digest = str(answer.get("Metadata", {}).get("sha256", ""))
         recorded = digest if _SHA256.fullmatch(digest) else None
-        return ObjectInfo(key, int(answer["ContentLength"]), _bare(answer["ETag"]), recorded)
+        size, etag = int(answer["ContentLength"]), _bare(answer["ETag"])
+        return ObjectInfo(key, size, etag, recorded, answer.get("LastModified"))
 
     def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
         """See ``ObjectStore.list``. Markers of folders, whose key ends with ``/``, are no objects."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -22,13 +22,15 @@ class ObjectInfo:
 
     ``size`` is in bytes. ``etag`` names this version of the object and serves ``if_match``; nothing else may be read
     from it. ``sha256`` is in hex, and None where the store does not say: in listings, and for objects that were put
-    there by programs that record no digest.
+    there by programs that record no digest. ``modified`` is when it was written, by the store's clock, where
+    ``head`` says so.
     """
 
     key: str
     size: int
     etag: str
     sha256: str | None = None
+    modified: datetime | None = field(default=None, compare=False)
 
 
 class Conflict(Failure):

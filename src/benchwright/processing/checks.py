@@ -9,6 +9,7 @@ from benchwright.arena import MethodMetadata
 from benchwright.arena.names import did_you_mean
 from benchwright.contract import Problem
 from benchwright.processing.ensemble import METRICS
+from benchwright.processing.findings import Finding
 from benchwright.processing.naming import processed_name
 from benchwright.processing.split import Row
 
@@ -29,7 +30,7 @@ def check_rows(rows: Sequence[Row], metadata: MethodMetadata, *, tune: bool) -> 
         yield from _metrics(rows)
 
 
-def missing_configs(rows: Iterable[Row], default: str | None) -> Iterator[Problem]:
+def missing_configs(rows: Iterable[Row], default: str | None) -> Iterator[Finding]:
     """The splits that lack configs which other splits have; ``default`` is the raw name of the default config."""
     by_split: dict[tuple[str, int], set[str]] = defaultdict(set)
     for row in rows:
@@ -39,10 +40,13 @@ def missing_configs(rows: Iterable[Row], default: str | None) -> Iterator[Proble
         missing = sorted(configs - present)
         if missing:
             without = ", the default among them: the split has no default row" if default in missing else ""
-            yield Problem(
+            yield Finding(
                 "configs-missing",
-                f"{dataset}, split {split}",
-                f"{len(missing)} of {len(configs)} configs missing ({_some(missing)}){without}",
+                "warn",
+                dataset,
+                split,
+                None,
+                f"{len(missing)} of {len(configs)} configs missing ({some(missing)}){without}",
                 "all configs on all splits; tuned rows rest on those that are there",
                 "run the missing items, then process again",
             )
@@ -138,12 +142,14 @@ def _metrics(rows: Sequence[Row]) -> Iterator[Problem]:
         yield Problem(
             "unsupported-metric",
             metric,
-            f"the metric of {len(concerned)} datasets ({_some(concerned)}), without ensembles",
+            f"the metric of {len(concerned)} datasets ({some(concerned)}), without ensembles",
             f"one of {', '.join(METRICS)}",
             "set can_hpo to False to get the default config's rows alone",
         )
 
 
-def _some(names: Sequence[str], shown: int = 3) -> str:
+def some(names: Iterable[str], shown: int = 3) -> str:
+    """A few of many names, and how many more there are."""
+    names = list(names)
     more = f" and {len(names) - shown} more" if len(names) > shown else ""
     return ", ".join(names[:shown]) + more

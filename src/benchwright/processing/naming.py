@@ -2,59 +2,27 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from benchwright.arena import MethodMetadata
+from benchwright.arena.config_names import default_config, prefix_of, processed_name
 
-_CONFIG_TOKEN = re.compile(r"_[cr][0-9]+(?=_|$)", re.ASCII)
+__all__ = ["default_config", "family_names", "prefix_of", "processed_name", "variant"]
 
 
-def prefix_of(framework: str, method_metadata: Mapping[str, Any]) -> str:
-    """The part of a raw name that stands for the method: ``LightGBM`` of ``LightGBM_c1_default_BAG_L1``.
+def family_names(recorded: Mapping[str, Any], metadata: MethodMetadata) -> dict[str, Any]:
+    """What a config's ``method_metadata`` says of its family after processing.
 
-    A config's result records it as ``name_prefix``, which must be the name's first token or tokens. Elsewhere it is
-    what precedes the config's number, or else the whole name.
+    The family takes the model key of the metadata and its suffix; the key that the result recorded stays in ``ag_key``.
     """
-    recorded = method_metadata.get("name_prefix")
-    if isinstance(recorded, str) and recorded and f"{framework}_".startswith(f"{recorded}_"):
-        return recorded
-    number = _CONFIG_TOKEN.search(framework)
-    return framework[: number.start()] if number else framework
-
-
-def processed_name(framework: str, prefix: str, metadata: MethodMetadata) -> str:
-    """The name in processed tables.
-
-    A config keeps what follows its prefix, which becomes the method's name and the method's suffix; a baseline takes
-    the method's name, or the one that its metadata sets.
-    """
-    if metadata.method_type == "config":
-        return f"{metadata.method}{metadata.name_suffix or ''}{framework.removeprefix(prefix)}"
-    return metadata.name or metadata.method
-
-
-def default_config(configs: Iterable[str]) -> str:
-    """The default among a method's configs: the first manual one (``c1``), else the first random one, else the first.
-
-    Of several ``c1``, one whose name ends there wins, then the shortest rest of the name, then the alphabet.
-
-    Raises:
-        ValueError: there are no configs.
-    """
-    names = sorted(configs)
-    manual = _numbered(names, "c1")
-    if not manual:
-        return min(_numbered(names, "r1") or names)
-    ending = [name for name in manual if name.endswith("_c1")]
-    if ending:
-        return ending[0]
-    return min(manual, key=lambda name: (len(name.rsplit("_c1_", maxsplit=1)[-1]), name))
-
-
-def _numbered(names: Iterable[str], number: str) -> list[str]:
-    return [name for name in names if f"_{number}_" in name or name.endswith(f"_{number}")]
+    suffix = metadata.name_suffix or ""
+    names: dict[str, Any] = {"name_prefix": f"{metadata.method}{suffix}"}
+    recorded_type = recorded.get("model_type")
+    if metadata.model_key or suffix:
+        names["ag_key"] = recorded.get("ag_key", recorded_type)
+        names["model_type"] = f"{metadata.model_key or recorded_type}{suffix}"
+    return names
 
 
 def variant(config_type: str, subtype: str) -> str:

@@ -7,17 +7,14 @@ from functools import partial
 from pathlib import Path
 
 from benchwright.arena import MethodMetadata
-from benchwright.contract import Exit, Failure, Problem, Progress
-from benchwright.processing.checks import check_rows, missing_configs
-from benchwright.processing.ensemble.compiled import PACKAGE_MISSING
-from benchwright.processing.naming import default_config, processed_name
-from benchwright.processing.split import Row, SplitOutcome, SplitWork, work_on_files
-from benchwright.processing.tables import ResultTables, hpo_results, model_results
+from benchwright.contract import Progress
+from benchwright.processing.assembly import assemble
+from benchwright.processing.ensemble.preload import preload
+from benchwright.processing.split import SplitOutcome, SplitWork, work_on_files
+from benchwright.processing.tables import ResultTables
+from benchwright.processing.workers import run_units
 from benchwright.raw import RawFile, load_result
 from benchwright.raw.result import Result
-
-_PRELOADED = ["benchwright.processing.pipeline", "benchwright.processing.ensemble.preload"]
-"""What the pool's server imports once for all workers; it is forked from, and does nothing else."""
 
 
 def process(results: Iterable[Result], metadata: MethodMetadata, *, progress: Progress | None = None) -> ResultTables:
@@ -31,8 +28,9 @@ def process(results: Iterable[Result], metadata: MethodMetadata, *, progress: Pr
     for result in results:
         work = splits.setdefault((result.dataset, result.split), SplitWork(tune=metadata.can_hpo))
         work.add(result)
-    outcomes = _followed((work.finish() for work in splits.values()), len(splits), progress)
-    return _assemble(outcomes, metadata)
+    finished = ((number, work.finish()) for number, work in enumerate(splits.values()))
+    outcomes = dict(_followed(finished, len(splits), progress))
+    return _tables(list(outcomes.values()), metadata)
 
 
 def process_files(
@@ -53,9 +51,10 @@ def process_files(
     """
     groups = _by_split(files)
     work = partial(work_on_files, load=load_result, tune=metadata.can_hpo)
-    jobs = min(jobs, len(groups))
-    outcomes = _in_pool(work, groups, jobs) if jobs > 1 else map(work, groups)
-    return _assemble(_followed(outcomes, len(groups), progress), metadata)
+    if min(jobs, len(groups)) > 1 and metadata.can_hpo:
+        preload()
+    outcomes = dict(_followed(run_units(work, groups, processes=jobs), len(groups), progress))
+    return _tables([outcomes[number] for number in range(len(groups))], metadata)
 
 
 def _by_split(files: Iterable[RawFile | Path | str]) -> list[list[Path]]:
@@ -67,98 +66,19 @@ def _by_split(files: Iterable[RawFile | Path | str]) -> list[list[Path]]:
     return [sorted(groups[split]) for split in sorted(groups)]
 
 
-def _in_pool(work: partial[SplitOutcome], groups: Sequence[Sequence[Path]], jobs: int) -> Iterator[SplitOutcome]:
-    """The outcomes in the order of ``groups``, from a pool whose server has done the imports."""
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(_PRELOADED)
-    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
-        try:
-            yield from pool.map(work, groups)
-        except BrokenProcessPool as error:
-            raise Failure(
-                Problem(
-                    "worker-killed",
-                    f"{jobs} worker processes",
-                    "one of them was killed, most likely for want of memory",
-                    "",
-                    "run it again with fewer jobs",
-                ),
-                exit=Exit.REMOTE,
-            ) from error
-
-
-def _followed(outcomes: Iterable[SplitOutcome], total: int, progress: Progress | None) -> Iterator[SplitOutcome]:
+def _followed(
+    outcomes: Iterable[tuple[int, SplitOutcome]], total: int, progress: Progress | None
+) -> Iterator[tuple[int, SplitOutcome]]:
     failed = 0
-    for done, outcome in enumerate(outcomes, start=1):
+    for done, (number, outcome) in enumerate(outcomes, start=1):
         failed += bool(outcome.problems)
         if progress is not None:
             progress(done - failed, total, failed=failed)
-        yield outcome
+        yield number, outcome
 
 
-def _assemble(outcomes: Iterable[SplitOutcome], metadata: MethodMetadata) -> ResultTables:
-    """The tables of all splits, once every check on the whole has passed."""
-    kept = list(outcomes)
-    rows = [row for outcome in kept for row in outcome.rows]
-    findings = [finding for outcome in kept for finding in outcome.findings]
-    problems = [*check_rows(rows, metadata, tune=metadata.can_hpo), *_scattered(kept)]
-    problems += [problem for outcome in kept for problem in outcome.problems]
-    if problems:
-        lacking = any(problem.code == PACKAGE_MISSING for problem in problems)
-        raise Failure(dict.fromkeys([*problems, *findings]), exit=Exit.ENVIRONMENT if lacking else Exit.NO)
-    if metadata.method_type != "config":
-        return ResultTables(model_results(rows, metadata, None), None, tuple(findings))
-    default, remark = _default(rows, metadata)
-    findings += [*remark, *missing_configs(rows, default)]
-    config_type = metadata.config_type or _family(rows)
-    return ResultTables(
-        model_results(rows, metadata, config_type),
-        hpo_results(
-            [row for row in rows if row.framework == default],
-            [row for outcome in kept for row in outcome.tuned],
-            metadata,
-            config_type,
-        ),
-        tuple(findings),
-    )
-
-
-def _scattered(outcomes: Sequence[SplitOutcome]) -> Iterator[Problem]:
-    """Splits of one dataset whose files lie in different task folders: neither part alone is the split."""
-    first: dict[tuple[str, int], Row] = {}
-    for outcome in outcomes:
-        for row in {(row.dataset, row.split): row for row in outcome.rows}.values():
-            earlier = first.setdefault((row.dataset, row.split), row)
-            if earlier is not row:
-                yield Problem(
-                    "split-scattered",
-                    f"{row.dataset}, split {row.split}",
-                    f"results in {Path(row.path).parent} and in {Path(earlier.path).parent}",
-                    "one task folder for a dataset",
-                    "bring them under one folder name, or process the runs separately",
-                )
-
-
-def _default(rows: Sequence[Row], metadata: MethodMetadata) -> tuple[str, list[Problem]]:
-    """The raw name of the default config: the declared one, else the one that the naming rule picks."""
-    names = {processed_name(row.framework, row.prefix, metadata): row.framework for row in rows}
-    by_rule = default_config(names)
-    declared = metadata.config_default or by_rule
-    if declared == by_rule:
-        return names[declared], []
-    remark = Problem(
-        "default-differs",
-        f"{metadata.method}: config_default",
-        f"{declared!r} makes the default rows",
-        f"{by_rule!r}, which the public pipeline shows as default by its name",
-    )
-    return names[declared], [remark]
-
-
-def _family(rows: Sequence[Row]) -> str:
-    """The family of results whose metadata does not name one: what they record, or the prefix of their names."""
-    return rows[0].family or rows[0].prefix
+def _tables(outcomes: Sequence[SplitOutcome], metadata: MethodMetadata) -> ResultTables:
+    left_out = [problem for outcome in outcomes for problem in outcome.left_out]
+    whole = assemble(outcomes, metadata, tune=metadata.can_hpo, left_out=left_out)
+    findings = (*left_out, *(finding.problem() for finding in whole.findings))
+    return ResultTables(whole.model_results, whole.hpo_results, findings)

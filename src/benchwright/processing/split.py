@@ -1,9 +1,10 @@
-"""The work of one split: its results become rows, and its predictions two ensembles, then nothing of them is kept."""
+"""The work of one split: its results become rows, and its predictions ensembles, then nothing of them is kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from pathlib import Path
 from sys import intern
 from typing import Any
@@ -15,6 +16,7 @@ from benchwright.contract import Failure, Problem
 from benchwright.processing.ensemble import METRICS, EnsembleSelection, MetricRows, metric_rows
 from benchwright.processing.ensemble.rows import Float32
 from benchwright.processing.naming import prefix_of
+from benchwright.processing.trajectories import Candidates, Outcomes, TrajectoryPlan, orders, run_passes
 from benchwright.raw.result import Predictions, Result
 
 ENSEMBLE_SIZES = {"tuned": 1, "tuned_ensemble": 40}
@@ -31,6 +33,7 @@ class Row:
     family: str | None
     kind: str
     dataset: str
+    tid: int
     split: int
     problem_type: str
     metric: str
@@ -38,18 +41,23 @@ class Row:
     metric_error_val: float | None
     time_train_s: float
     time_infer_s: float
+    num_cpus: float | None
+    num_gpus: float | None
+    disk_usage: float | None
 
     @classmethod
     def of(cls, result: Result) -> Row:
         """The row of a result. Its texts are shared with other rows, of which there may be 100,000s."""
-        family = result.method_metadata.get("ag_key", result.method_metadata.get("model_type"))
+        method = result.method_metadata
+        family = method.get("ag_key", method.get("model_type"))
         return cls(
             path=str(result.path),
             framework=intern(result.framework),
-            prefix=intern(prefix_of(result.framework, result.method_metadata)),
+            prefix=intern(prefix_of(result.framework, method)),
             family=intern(str(family)) if isinstance(family, str) else None,
             kind=result.kind,
             dataset=intern(result.dataset),
+            tid=result.tid,
             split=result.split,
             problem_type=intern(result.problem_type),
             metric=intern(result.metric),
@@ -57,6 +65,9 @@ class Row:
             metric_error_val=result.metric_error_val,
             time_train_s=result.time_train_s,
             time_infer_s=result.time_infer_s,
+            num_cpus=_number(method, "num_cpus"),
+            num_gpus=_number(method, "num_gpus"),
+            disk_usage=_number(method, "disk_usage"),
         )
 
 
@@ -80,20 +91,25 @@ class TunedRow:
 
 @dataclass(slots=True)
 class SplitOutcome:
-    """A split's rows, what makes its tables impossible (``problems``) and what does not (``findings``)."""
+    """A split's rows, what makes its tables impossible (``problems``), and of which files it has none (``left_out``).
+
+    ``trajectory`` has the outcomes of the passes, where they were asked for.
+    """
 
     rows: list[Row] = field(default_factory=list)
     tuned: list[TunedRow] = field(default_factory=list)
+    trajectory: Outcomes | None = None
     problems: list[Problem] = field(default_factory=list)
-    findings: list[Problem] = field(default_factory=list)
+    left_out: list[Problem] = field(default_factory=list)
 
 
 class SplitWork:
     """Takes in the results of one split, one at a time, keeping of each prediction only what the metric looks at."""
 
-    def __init__(self, *, tune: bool) -> None:
+    def __init__(self, *, tune: bool, trajectories: TrajectoryPlan | None = None) -> None:
         self.outcome = SplitOutcome()
         self._tune = tune
+        self._trajectories = trajectories
         self._first: Result | None = None
         self._val: MetricRows | None = None
         self._test: MetricRows | None = None
@@ -106,9 +122,7 @@ class SplitWork:
         """
         outcome = self.outcome
         outcome.rows.append(Row.of(result))
-        if not self._tune or result.predictions is None or result.metric not in METRICS:
-            return
-        if self._first is not None and result.metric != self._first.metric:
+        if result.predictions is None or (self._first is not None and result.metric != self._first.metric):
             return
         try:
             if self._first is None:
@@ -128,8 +142,10 @@ class SplitWork:
         """Let the first result set the rows and labels that all others must share."""
         without_children = replace(predictions, val_per_child=(), test_per_child=(), val_rows_per_child=())
         self._first = replace(result, predictions=without_children)
-        self._val = metric_rows(result.metric, predictions.y_val)
-        self._test = metric_rows(result.metric, predictions.y_test)
+        mixes = self._tune or self._trajectories is not None
+        if mixes and result.metric in METRICS:
+            self._val = metric_rows(result.metric, predictions.y_val)
+            self._test = metric_rows(result.metric, predictions.y_test)
 
     def finish(self) -> SplitOutcome:
         """Fit the ensembles, unless something is wrong, and let go of the predictions."""
@@ -139,9 +155,14 @@ class SplitWork:
         if reduced and one_method and not outcome.problems and self._val is not None and self._test is not None:
             order = sorted(reduced, key=lambda number: outcome.rows[number].framework)
             val, test = (np.array([reduced[number][part] for number in order]) for part in (0, 1))
+            reduced.clear()
+            rows = [outcome.rows[number] for number in order]
             try:
                 ensembles = EnsembleSelection(self._val, val)
-                outcome.tuned = _tune([outcome.rows[number] for number in order], ensembles, self._test, test)
+                if self._tune:
+                    outcome.tuned = _tune(rows, ensembles, self._test, test)
+                if self._trajectories is not None:
+                    outcome.trajectory = _trajectory(self._trajectories, rows, ensembles, self._test, test)
             except Failure as failure:
                 outcome.problems.extend(failure.problems)
         return outcome
@@ -150,33 +171,36 @@ class SplitWork:
 def work_on_files(paths: Sequence[Path], load: Callable[[Path], Result], *, tune: bool) -> SplitOutcome:
     """The outcome of the split whose result files are ``paths``.
 
-    A file that cannot be loaded is a finding, and so is one whose content names another config than its folder:
-    it is left out, since whoever picked it by its folder would rate someone else's numbers.
+    A file that cannot be loaded is left out, and so is one whose content belongs in another folder.
     """
     work = SplitWork(tune=tune)
     for path in paths:
         try:
             result = load(path)
         except Failure as failure:
-            work.outcome.findings.extend(failure.problems)
+            work.outcome.left_out.extend(failure.problems)
         else:
-            if stray := _stray(result):
-                work.outcome.findings.append(stray)
+            if stray := misplaced(result):
+                work.outcome.left_out.append(stray)
             else:
                 work.add(result)
     return work.finish()
 
 
-def _stray(result: Result) -> Problem | None:
-    """What is wrong with a result that lies in another config's folder, ``<framework>/<task>/<split>/results.pkl``."""
-    folder = result.path.parts[-4] if len(result.path.parts) >= 4 else result.framework
-    if folder == result.framework:
+def misplaced(result: Result) -> Problem | None:
+    """What is wrong with a result in the folder of another config or split, ``<framework>/<task>/<repeat>_<fold>``.
+
+    Whoever picked it by its folder would rate someone else's numbers.
+    """
+    parts = result.path.parts
+    own = (result.framework, f"{result.repeat}_{result.fold}")
+    if len(parts) < 4 or (parts[-4], parts[-2]) == own:
         return None
     return Problem(
         "misplaced-result",
         str(result.path),
-        f"a result of {result.framework}",
-        f"one of {folder}, as its folder says",
+        f"a result of {result.framework}, repeat {result.repeat}, fold {result.fold}",
+        f"one of {parts[-4]}, {parts[-2]}, as its folders say",
         "move it to its own folder, or remove it and run this item again",
     )
 
@@ -200,6 +224,22 @@ def _tune(rows: Sequence[Row], ensembles: EnsembleSelection, test: MetricRows, c
             )
         )
     return tuned
+
+
+def _trajectory(
+    plan: TrajectoryPlan, rows: Sequence[Row], ensembles: EnsembleSelection, test: MetricRows, candidates: Float32
+) -> Outcomes | None:
+    """The passes over configs ``rows``, in the order of ``candidates`` (m, n) on the test rows."""
+    default = plan.default(rows[0].prefix)
+    if default is None:
+        return None
+    positions = {name: position for position, name in enumerate(plan.configs)}
+    present = Candidates(
+        [positions[row.framework] for row in rows],
+        [row.time_train_s for row in rows],
+        [row.time_infer_s for row in rows],
+    )
+    return run_passes(orders(len(plan.configs), default), present, ensembles, test, candidates)
 
 
 def _misfit(result: Result, first: Result) -> Problem | None:
@@ -241,3 +281,11 @@ def _relocated(failure: Failure, where: str) -> list[Problem]:
         Problem(problem.code, where, f"{problem.where}: {problem.found}", problem.expected, problem.fix)
         for problem in failure.problems
     ]
+
+
+def _number(source: Mapping[str, Any], key: str) -> float | None:
+    """A whole number as it is, any other number as a float, None for what is none."""
+    value = source.get(key)
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        return None
+    return int(value) if isinstance(value, int | np.integer) else float(value)

@@ -6,9 +6,8 @@ from pathlib import Path
 
 from benchwright.arena import MethodMetadata
 from benchwright.files import atomic_writer, write_text
+from benchwright.processing.layout import HPO_RESULTS, METADATA, MODEL_RESULTS
 from benchwright.processing.tables import ResultTables
-
-METADATA = "metadata.yaml"
 
 
 def write_tables(folder: Path | str, tables: ResultTables, metadata: MethodMetadata) -> list[Path]:
@@ -26,8 +25,8 @@ def write_tables(folder: Path | str, tables: ResultTables, metadata: MethodMetad
     marker = folder / METADATA
     marker.unlink(missing_ok=True)
     written = []
-    for name, table in (("model_results", tables.model_results), ("hpo_results", tables.hpo_results)):
-        path = folder / "results" / f"{name}.parquet"
+    for name, table in ((MODEL_RESULTS, tables.model_results), (HPO_RESULTS, tables.hpo_results)):
+        path = folder / name
         if table is None:
             path.unlink(missing_ok=True)
             continue

@@ -33,19 +33,15 @@ def model_results(rows: Sequence[Row], metadata: MethodMetadata, config_type: st
     """One row a result, sorted by dataset, split and name. ``config_type`` is None for a baseline."""
     from benchwright.processing import schemas
 
-    values = [
-        {
-            **_core(row),
-            "method": processed_name(row.framework, row.prefix, metadata),
-            "metric_error_val": row.metric_error_val,
-            "method_type": row.kind,
-            "config_type": config_type,
-        }
-        for row in rows
-    ]
-    values.sort(key=lambda value: (value["dataset"], value["fold"], value["method"]))
+    named = [(processed_name(row.framework, row.prefix, metadata), row) for row in rows]
+    named.sort(key=lambda pair: (pair[1].dataset, pair[1].split, pair[0]))
+    columns = _core([row for _, row in named]) | {
+        "method": [name for name, _ in named],
+        "method_type": [row.kind for _, row in named],
+        "config_type": [config_type] * len(named),
+    }
     schema = schemas.MODEL_RESULTS_BASELINE if config_type is None else schemas.MODEL_RESULTS_CONFIG
-    return _table(values, schema, metadata)
+    return _table(columns, schema, metadata)
 
 
 def hpo_results(
@@ -58,55 +54,50 @@ def hpo_results(
     """
     from benchwright.processing import schemas
 
-    values = [
-        {
-            **_core(row),
-            "method": variant(config_type, "default"),
-            "metric_error_val": row.metric_error_val,
-            "method_type": "config",
-            "method_subtype": "default",
-            "method_metadata": None,
-        }
-        for row in defaults
-    ] + [
-        {
-            **_core(row),
-            "method": variant(config_type, row.subtype),
-            "metric_error_val": row.metric_error_val,
-            "method_type": "hpo",
-            "method_subtype": row.subtype,
-            "method_metadata": {
-                "n_iterations": ENSEMBLE_SIZES[row.subtype],
-                "n_configs": None,
-                "time_limit": None,
-                "config_type": config_type,
-                "fit_order": "original",
-            },
-        }
-        for row in tuned
-    ]
     variants = ["default", *ENSEMBLE_SIZES]
-    values.sort(key=lambda value: (value["dataset"], value["fold"], variants.index(value["method_subtype"])))
-    for value in values:
-        value.update(config_type=config_type, imputed=False, impute_method=None)
+    subtyped = [("default", row) for row in defaults] + [(row.subtype, row) for row in tuned]
+    subtyped.sort(key=lambda pair: (pair[1].dataset, pair[1].split, variants.index(pair[0])))
+    subtypes = [subtype for subtype, _ in subtyped]
+    about = {subtype: _about_tuning(size, config_type) for subtype, size in ENSEMBLE_SIZES.items()}
+    columns = _core([row for _, row in subtyped]) | {
+        "method": [variant(config_type, subtype) for subtype in subtypes],
+        "method_type": ["config" if subtype == "default" else "hpo" for subtype in subtypes],
+        "method_subtype": subtypes,
+        "config_type": [config_type] * len(subtyped),
+        "imputed": [False] * len(subtyped),
+        "impute_method": [None] * len(subtyped),
+        "method_metadata": [about.get(subtype) for subtype in subtypes],
+    }
     schema = schemas.HPO_RESULTS_TUNED if metadata.can_hpo else schemas.HPO_RESULTS_DEFAULT
-    return _table(values, schema, metadata)
+    return _table(columns, schema, metadata)
 
 
-def _core(row: Row | TunedRow) -> dict[str, Any]:
+def _about_tuning(size: int, config_type: str) -> dict[str, Any]:
     return {
-        "dataset": row.dataset,
-        "fold": row.split,
-        "metric_error": row.metric_error,
-        "time_train_s": row.time_train_s,
-        "time_infer_s": row.time_infer_s,
-        "metric": row.metric,
-        "problem_type": row.problem_type,
+        "n_iterations": size,
+        "n_configs": None,
+        "time_limit": None,
+        "config_type": config_type,
+        "fit_order": "original",
     }
 
 
-def _table(values: Sequence[Mapping[str, Any]], schema: pa.Schema, metadata: MethodMetadata) -> pa.Table:
+def _core(rows: Sequence[Row | TunedRow]) -> dict[str, Sequence[Any]]:
+    return {
+        "dataset": [row.dataset for row in rows],
+        "fold": [row.split for row in rows],
+        "metric_error": [row.metric_error for row in rows],
+        "metric_error_val": [row.metric_error_val for row in rows],
+        "time_train_s": [row.time_train_s for row in rows],
+        "time_infer_s": [row.time_infer_s for row in rows],
+        "metric": [row.metric for row in rows],
+        "problem_type": [row.problem_type for row in rows],
+    }
+
+
+def _table(columns: Mapping[str, Sequence[Any]], schema: pa.Schema, metadata: MethodMetadata) -> pa.Table:
     from benchwright.processing.columns import table_of
 
-    origin = {"ta_name": metadata.method, "ta_suite": metadata.suite}
-    return table_of([{**value, **origin} for value in values], schema)
+    count = len(columns["dataset"])
+    origin = {"ta_name": [metadata.method] * count, "ta_suite": [metadata.suite] * count}
+    return table_of({**columns, **origin}, schema)

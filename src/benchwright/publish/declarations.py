@@ -139,7 +139,12 @@ def read_declaration(target: Target, source: bytes | None = None) -> Declaration
         Failure: the file cannot be read or is not Python, or the name is not in it (exit 2, with close names); it is
             bound twice, in a block, or by something other than a call of literals (exit 5): each with its line.
     """
-    scope = Scope(target, parse(target.read() if source is None else source, target))
+    return declaration_in(Scope(target, parse(target.read() if source is None else source, target)))
+
+
+def declaration_in(scope: Scope) -> Declaration:
+    """The declaration that the scope's target names in it. Raises as ``read_declaration`` does."""
+    target = scope.target
     try:
         binding = _binding(scope)
         if not isinstance(binding.value, ast.Call):
@@ -258,7 +263,7 @@ def _declaration(scope: Scope, call: ast.Call, held: bool) -> Declaration:
         arguments,
         unpacked,
         described,
-        _known_fields(scope),
+        known_fields(scope),
         held,
         call.lineno,
         call.end_lineno or call.lineno,
@@ -286,8 +291,11 @@ def _keywords(scope: Scope, call: ast.Call, problems: list[Problem]) -> tuple[di
     return arguments, unpacked
 
 
-def _known_fields(scope: Scope) -> frozenset[str] | None:
-    """The fields of the ``MethodMetadata`` that the module, or one it imports from, defines as a plain class."""
+def known_fields(scope: Scope) -> frozenset[str] | None:
+    """The fields of the ``MethodMetadata`` that the module, or one it imports from, defines as a plain class.
+
+    None where there is no such class.
+    """
     modules = {
         binding.imported[0]
         for bindings in scope.bindings.values()

@@ -1,24 +1,19 @@
-"""The edit of a method's declaration: planned as data, proved before it is written, written whole."""
+"""The edit of a method's declaration: planned as data, and proved before it is written."""
 
 from __future__ import annotations
 
-import contextlib
-import difflib
-import fcntl
 import io
-import os
 import tokenize
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchwright.contract import Exit, Failure, Problem
-from benchwright.files import write_bytes
 from benchwright.publish import call_edit
 from benchwright.publish.changes import FIELDS, Change, same_value
 from benchwright.publish.declarations import HOLDER_KEYWORD, Declaration, all_but_fields, read_declaration
 from benchwright.publish.line_length import line_length
+from benchwright.publish.source_edit import SourceEdit, lines_of
 from benchwright.publish.targets import Target
 from benchwright.publish.wanted import check_values, wanted_values
 
@@ -40,26 +35,11 @@ class FieldEdit:
 
 
 @dataclass(frozen=True, slots=True)
-class InfoEdit:
-    """A planned edit: the file's bytes as they were read and as they will be. Nothing to do when they are equal."""
+class InfoEdit(SourceEdit):
+    """A planned edit of one call, which starts at ``line``."""
 
-    target: Target
     line: int
-    before: bytes
-    after: bytes
-    encoding: str
     fields: tuple[FieldEdit, ...]
-
-    @property
-    def changes_file(self) -> bool:
-        """Whether the file does not say all of it already."""
-        return self.before != self.after
-
-    def diff(self) -> list[str]:
-        """The unified diff, without line ends."""
-        old, new = (_lines(content.decode(self.encoding)) for content in (self.before, self.after))
-        label = self.target.label
-        return list(difflib.unified_diff(old, new, fromfile=f"a/{label}", tofile=f"b/{label}", lineterm=""))
 
     def to_dict(self) -> dict[str, Any]:
         """The edit in the JSON envelope's form."""
@@ -89,39 +69,7 @@ def plan_edit(target: Target, changes: Sequence[Change]) -> InfoEdit:
     after, encoding = _edited(declaration, before, wanted)
     edits = _field_edits(declaration.values, wanted)
     _prove(declaration, before, after, wanted)
-    return InfoEdit(target, declaration.line, before, after, encoding, edits)
-
-
-def apply_edit(edit: InfoEdit) -> bool:
-    """Write the edit; whether there was anything to write. The file holds the old content or the new, never a part.
-
-    Raises:
-        Failure: the file is no longer what the plan was made from (exit 5).
-        OSError: it cannot be written.
-    """
-    if not edit.changes_file:
-        return False
-    path = edit.target.path
-    with _locked(path.parent):
-        if edit.target.read() != edit.before:
-            found = "changed since it was read"
-            problem = Problem("file-changed", str(path), found, "the file of the plan", "run this again")
-            raise Failure(problem, exit=Exit.REFUSED)
-        for left_by_a_kill in path.parent.glob(f".{path.name}.*.tmp"):
-            left_by_a_kill.unlink()
-        write_bytes(path, edit.after)
-    return True
-
-
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """One editor at a time in a folder, so that none writes over another's work; leaves nothing there."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
+    return InfoEdit(target, before, after, encoding, declaration.line, edits)
 
 
 def _field_edits(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[FieldEdit, ...]:
@@ -146,7 +94,7 @@ def _edited(declaration: Declaration, before: bytes, wanted: Mapping[str, Any]) 
     after = module.deep_replace(call, edited)
     assert isinstance(after, cst.Module)
     if declaration.line == declaration.end_line and edited is not call:
-        line = _lines(after.code)[declaration.line - 1]
+        line = lines_of(after.code)[declaration.line - 1]
         if len(line) > line_length(declaration.target):
             base = line[: len(line) - len(line.lstrip())]
             after = module.deep_replace(call, call_edit.exploded(edited, base, module.default_indent))
@@ -167,11 +115,6 @@ def _module(target: Target, source: bytes) -> cst.Module:
         found = f"libcst cannot read it ({type(error).__name__})"
     problem = Problem("not-kept", str(target.path), found, "UTF-8 with one kind of line end", "edit it by hand")
     raise Failure(problem, exit=Exit.REFUSED)
-
-
-def _lines(text: str) -> list[str]:
-    """The lines as Python counts them: a form feed or a line separator does not end one."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
 
 
 def _with_values(

@@ -38,8 +38,9 @@ class Target:
 
     @property
     def label(self) -> str:
-        """The file as the repository names it."""
-        return self.path.relative_to(self.repository).as_posix()
+        """The file as the repository names it; its whole path where a link led out of the repository."""
+        inside = self.path.is_relative_to(self.repository)
+        return self.path.relative_to(self.repository).as_posix() if inside else str(self.path)
 
     def at(self, line: int) -> str:
         """A line of the file, as problems name it."""
@@ -59,15 +60,15 @@ class Target:
             raise Failure(failure.problems, exit=Exit.USAGE) from None
 
 
-def find_target(reference: str, repository: Path | None = None) -> Target:
+def find_target(reference: str, repository: Path | None = None, *, to_write: bool = True) -> Target:
     """The place that ``MODULE:ATTR`` names in ``repository``: below ``packages/*/src``, ``src`` or the folder itself.
 
-    Without ``repository`` the current folder is searched, and then what an editable installation points to.
+    Without ``repository`` the current folder is searched, and then what is installed.
 
     Raises:
         Failure: the reference is malformed or there is no such module (exit 2, with close names); two folders hold it
-            (exit 2); it belongs to an installed package, leaves the repository by a link, or may not be written
-            (exit 5).
+            (exit 2). If it is found ``to_write``: it belongs to an installed package, leaves the repository by a link,
+            or may not be written (exit 5).
     """
     module, attribute = _parsed(reference)
     if repository is not None and not repository.is_dir():
@@ -87,7 +88,8 @@ def find_target(reference: str, repository: Path | None = None) -> Target:
     ((path, root),) = found
     around = folder if root in source_roots(folder) else _checkout_of(root)
     target = Target(module, attribute, path.resolve(), root.resolve(), around.resolve())
-    _refuse_unwritable(target, path)
+    if to_write:
+        _refuse_unwritable(target, path)
     return target
 
 

@@ -1,4 +1,4 @@
-"""Raw results: find ``results.pkl`` files, load them without running their code, align them, reduce them to rows."""
+"""Raw results: found, loaded without running their code, aligned, reduced to rows, inspected by method."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from benchwright.raw.finding import Found, RawFile, find_results
+    from benchwright.raw.inspection import Inspection, inspect
     from benchwright.raw.integrity import check_file, decode_fully
     from benchwright.raw.loading import iter_results, load_result, load_results
+    from benchwright.raw.methods import RawMethod, method_declared, method_named, read_declared, read_methods
     from benchwright.raw.protocol import Protocol, effective_protocol, infer_validation_protocol
     from benchwright.raw.result import Predictions, ProblemType, Result
     from benchwright.raw.rows import reduce_results, result_row, row_schema
@@ -17,11 +19,18 @@ _HOMES = {
     "Found": "finding",
     "RawFile": "finding",
     "find_results": "finding",
+    "Inspection": "inspection",
+    "inspect": "inspection",
     "check_file": "integrity",
     "decode_fully": "integrity",
     "iter_results": "loading",
     "load_result": "loading",
     "load_results": "loading",
+    "RawMethod": "methods",
+    "method_declared": "methods",
+    "method_named": "methods",
+    "read_declared": "methods",
+    "read_methods": "methods",
     "Protocol": "protocol",
     "effective_protocol": "protocol",
     "infer_validation_protocol": "protocol",
@@ -34,19 +43,26 @@ _HOMES = {
 }
 __all__ = [
     "Found",
+    "Inspection",
     "Predictions",
     "ProblemType",
     "Protocol",
     "RawFile",
+    "RawMethod",
     "Result",
     "check_file",
     "decode_fully",
     "effective_protocol",
     "find_results",
     "infer_validation_protocol",
+    "inspect",
     "iter_results",
     "load_result",
     "load_results",
+    "method_declared",
+    "method_named",
+    "read_declared",
+    "read_methods",
     "reduce_results",
     "result_row",
     "row_schema",

@@ -33,7 +33,7 @@ def align(loaded: Any, path: Path) -> Result:
         Failure: with every problem of the file.
     """
     problems: list[Problem] = []
-    source = _unwrap(loaded)
+    source = unwrap(loaded)
     if source is None:
         raise Failure(Problem("not-a-result", str(path), f"holds {show(loaded)}", "a result's dict", AGAIN))
     if not _ESSENTIAL & source.keys():
@@ -106,7 +106,7 @@ def _task(top: Fields) -> _Task:
     return _Task(task.name("name"), counts["tid"], counts["repeat"], counts["fold"], counts["split_idx"])
 
 
-def _unwrap(loaded: Any) -> Mapping[Any, Any] | None:
+def unwrap(loaded: Any) -> Mapping[Any, Any] | None:
     """The dict of a result; the first files held an object around it."""
     if isinstance(loaded, StandIn) and loaded.origin.rpartition(".")[2] in _RESULT_CLASSES:
         loaded = loaded.state.get("result") if isinstance(loaded.state, dict) else None

@@ -49,6 +49,19 @@ def forked_map(
 
 
 @contextlib.contextmanager
+def deaf_to_ctrl_c() -> Iterator[None]:
+    """Processes forked in here never get a Ctrl-C, which reaches the whole group: the parent answers it, once.
+
+    The parent gets one that comes meanwhile when the block ends.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
 def _forked(work: Callable[[_Input], _Output], chunks: Sequence[Sequence[_Input]]) -> Iterator[Connection]:
     """A process that sends its chunks' outputs, one list a chunk."""
     import multiprocessing
@@ -56,7 +69,8 @@ def _forked(work: Callable[[_Input], _Output], chunks: Sequence[Sequence[_Input]
     context = multiprocessing.get_context("fork")
     reader, writer = context.Pipe(duplex=False)
     process = context.Process(target=_send_all, args=(work, chunks, reader, writer), daemon=True)
-    process.start()
+    with deaf_to_ctrl_c():
+        process.start()
     writer.close()
     try:
         yield reader
@@ -71,8 +85,6 @@ def _send_all(
 ) -> None:
     reader.close()
     gc.disable()  # it would copy every page that is shared with the parent
-    # A Ctrl-C reaches the whole group: the parent answers it and ends this process.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     # Whatever ends this process early is met again, and raised, where its chunks are done over.
     with contextlib.suppress(Exception):

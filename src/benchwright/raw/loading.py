@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benchwright.contract import Failure, Problem
-from benchwright.raw.alignment import align
+from benchwright.raw.alignment import align, unwrap
 from benchwright.raw.finding import RawFile
 from benchwright.raw.integrity import RERUN
 from benchwright.raw.opcodes import BadStream
-from benchwright.raw.reading import read_pickle_bytes
+from benchwright.raw.reading import read_file, unpacked
 from benchwright.raw.result import Result
 from benchwright.raw.safe_pickle import loads
 
 _DISTRUST = "do not load it with anything else; ask whoever made it, and run this item again"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedFile:
+    """A result, and what it was read from: the file's bytes and the mapping in it, with stand-ins for objects."""
+
+    result: Result
+    source: Mapping[Any, Any]
+    content: bytes
 
 
 def load_result(path: Path | str) -> Result:
@@ -23,13 +34,19 @@ def load_result(path: Path | str) -> Result:
     Raises:
         Failure: with every problem of the file (exit 1). Nothing else is raised, whatever the file holds.
     """
+    return load_file(path).result
+
+
+def load_file(path: Path | str) -> LoadedFile:
+    """One aligned result beside what the file holds, for who copies results. Raises as `load_result`."""
     path = Path(path)
     try:
-        loaded = loads(read_pickle_bytes(path))
+        content = read_file(path)
+        loaded = loads(unpacked(content))
     except BadStream as error:
         fix = _DISTRUST if error.code == "dangerous-pickle" else RERUN
         raise Failure(Problem(error.code, str(path), error.found, error.expected, fix)) from None
-    return align(loaded, path)
+    return LoadedFile(align(loaded, path), unwrap(loaded) or {}, content)
 
 
 def iter_results(files: Iterable[RawFile | Path | str], on_problem: Callable[[Problem], None]) -> Iterator[Result]:

@@ -52,6 +52,11 @@ class Rebuilder:
         object.__setattr__(self, "_build", REBUILDERS[origin])
         object.__setattr__(self, "_budget", budget)
 
+    @property
+    def origin(self) -> str:
+        """The dotted name that the stream has for it."""
+        return self._origin
+
     def __call__(self, *args: Any) -> Any:  # noqa: D102
         return self._build(self._budget, *args)
 

@@ -82,7 +82,7 @@ def result_row(result: Result) -> dict[str, Any]:
     """The row of one result; what the file does not say, or says in another type, is None."""
     protocol = effective_protocol(result)
     method = result.method_metadata
-    model_type = _text(method, "model_type")
+    model_type = text_in(method, "model_type")
     return {
         "framework": result.framework,
         "dataset": result.dataset,
@@ -97,18 +97,18 @@ def result_row(result: Result) -> dict[str, Any]:
         "time_train_s": result.time_train_s,
         "time_infer_s": result.time_infer_s,
         "kind": result.kind,
-        "method_cls": _text(result.experiment_metadata, "method_cls"),
-        "ag_key": _text(method, "ag_key") or model_type,
+        "method_cls": text_in(result.experiment_metadata, "method_cls"),
+        "ag_key": text_in(method, "ag_key") or model_type,
         "model_type": model_type,
-        "name_prefix": _text(method, "name_prefix"),
-        "num_cpus": _number(method, "num_cpus"),
-        "num_gpus": _number(method, "num_gpus"),
-        "disk_usage": _number(method, "disk_usage"),
+        "name_prefix": text_in(method, "name_prefix"),
+        "num_cpus": number_in(method, "num_cpus"),
+        "num_gpus": number_in(method, "num_gpus"),
+        "disk_usage": number_in(method, "disk_usage"),
         "children": protocol.children,
         "protocol": protocol.key,
         "protocol_note": protocol.explanation,
-        "peak_mem_cpu": _number(result.memory_usage, "peak_mem_cpu"),
-        "peak_mem_gpu": _number(result.memory_usage, "peak_mem_gpu"),
+        "peak_mem_cpu": number_in(result.memory_usage, "peak_mem_cpu"),
+        "peak_mem_gpu": number_in(result.memory_usage, "peak_mem_gpu"),
         "labels": None if result.predictions is None else labels_checksum(result.predictions),
         "path": str(result.path),
     }
@@ -132,12 +132,14 @@ def _content(part: NDArray[Any]) -> bytes | memoryview:
     return np.ascontiguousarray(part.astype(np.int64) if part.dtype.kind in "biu" else part).data
 
 
-def _text(source: Mapping[str, Any], key: str) -> str | None:
+def text_in(source: Mapping[str, Any], key: str) -> str | None:
+    """The text under a key of a result's metadata; None for anything else."""
     value = source.get(key)
     return str(value) if isinstance(value, str) else None
 
 
-def _number(source: Mapping[str, Any], key: str) -> float | None:
+def number_in(source: Mapping[str, Any], key: str) -> float | None:
+    """The number under a key of a result's metadata; None for anything else."""
     value = source.get(key)
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
         return None

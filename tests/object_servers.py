@@ -18,11 +18,20 @@ from typing import Any
 from benchwright.objects import Patience
 
 QUICK = Patience(attempts=4, first_wait=0.02, longest_wait=0.1, connect_timeout=2, read_timeout=5)
+LASTING = Patience(attempts=90, first_wait=0.1, longest_wait=1, connect_timeout=2, read_timeout=3)
 KEY_ID, SECRET = "the-key-id-of-tests", "the-secret-of-tests"
 
 
 def settings(url: str, **others: str) -> dict[str, str]:
     return {"AWS_ENDPOINT_URL_S3": url, "AWS_ACCESS_KEY_ID": KEY_ID, "AWS_SECRET_ACCESS_KEY": SECRET} | others
+
+
+def bucket_at(url: str, patience: Patience) -> Any:
+    """The bucket of a server's stores; making its client takes half a second."""
+    from benchwright.objects.bucket import Bucket
+    from benchwright.objects.credentials import credentials_for
+
+    return Bucket("results", "s3", "s3://results", credentials_for("s3", settings(url)), patience)
 
 
 def free_ports(count: int) -> list[int]:

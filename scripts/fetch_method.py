@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Bring a hosted method's artifact into the cache, verified: METHOD and SUITE name it, --store says where it is.
+
+Every object is compared with the digest that the upload recorded, the zips are unpacked beside the artifact's place,
+and the folder is put there whole. What is there already and the same is left alone; a different local artifact stays
+unless --replace is given. It may be killed and run again. Credentials come from the environment or a .env file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+try:
+    import benchwright  # noqa: F401
+except ModuleNotFoundError:
+    for folder in Path(__file__).resolve().parents:
+        if (folder / "src" / "benchwright").is_dir():
+            sys.path.insert(0, str(folder / "src"))
+            break
+    else:
+        print("benchwright is not installed; in its checkout: make setup", file=sys.stderr)
+        raise SystemExit(3) from None
+
+from benchwright.cli import ScriptParser, Shell, run_script
+from benchwright.contract import Exit, Failure, Outcome
+
+
+def build_parser() -> ScriptParser:
+    """Return the script's parser."""
+    parser = ScriptParser(description=__doc__)
+    add = parser.add_argument
+    add("method", metavar="METHOD", help="the method's name")
+    add("suite", metavar="SUITE", help="the run that it was processed as")
+    add("--store", required=True, metavar="LOCATION", help="local:FOLDER, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX")
+    add("--cache-root", type=Path, metavar="DIR", help="default: $TABARENA_CACHE, or else ~/.cache/tabarena")
+    add("--no-raw", action="store_false", dest="raw", help="leave the raw results out")
+    add("--replace", action="store_true", help="put it in the place of a different local artifact")
+    return parser
+
+
+def fetch_method(args: argparse.Namespace, shell: Shell) -> Outcome:
+    """Fetch the artifact."""
+    from benchwright.objects import StoreLocation, open_store
+    from benchwright.publish.fetch import fetch
+
+    source = StoreLocation.parse(args.store)
+    store = open_store(source)
+    options = {"cache_root": args.cache_root, "raw": args.raw, "replace": args.replace}
+    try:
+        with shell.progress("fetching and unpacking, MiB") as progress:
+            report = fetch(store, source, args.method, args.suite, **options, progress=progress)
+    except Failure as failure:
+        again = (shlex.join([sys.executable, *sys.argv]),) if failure.exit == Exit.REMOTE else failure.next
+        raise Failure(failure.problems, exit=failure.exit, next=again) from None
+    size = sum(facts.size for facts in report.objects.values())
+    state = "is in the cache" if report.written else "was in the cache already, the same"
+    summary = f"{args.method}, suite {args.suite}: {len(report.objects)} objects, {size:,} bytes; it {state}"
+    data = {
+        "method": args.method,
+        "suite": args.suite,
+        "folder": report.folder,
+        "written": report.written,
+        "reused": list(report.reused),
+        "objects": [
+            {"name": name, "size": facts.size, "sha256": facts.sha256} for name, facts in report.objects.items()
+        ],
+    }
+    return Outcome(summary, data, [f"folder: {report.folder}"], report.remarks)
+
+
+if __name__ == "__main__":
+    raise SystemExit(run_script(build_parser(), fetch_method))

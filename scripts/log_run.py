@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Write a run's entry into the benchmark log, on top of the others: what ran, on which commit, and its plan.
+
+The run script is read as a syntax tree and never run: its BENCHMARK_NAME and WORKSPACE say where the run's records,
+logs and results are, its docstring has purpose and notes, and its setup() is copied with the constants put in. The
+commit is the one that was HEAD at set-up, by the plan record or the reflog; how it is known is part of the entry. What
+nothing says is "unknown". An entry of the benchmark that is there already is left alone. Shows the entry; only --apply
+writes it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+try:
+    import benchwright  # noqa: F401
+except ModuleNotFoundError:
+    for folder in Path(__file__).resolve().parents:
+        if (folder / "src" / "benchwright").is_dir():
+            sys.path.insert(0, str(folder / "src"))
+            break
+    else:
+        print("benchwright is not installed; in its checkout: make setup", file=sys.stderr)
+        raise SystemExit(3) from None
+
+from benchwright.cli import ScriptParser, Shell, run_script
+from benchwright.contract import Outcome
+
+DRY = "DRY RUN: nothing written"
+
+
+def build_parser() -> ScriptParser:
+    """Return the script's parser."""
+    parser = ScriptParser(description=__doc__)
+    add = parser.add_argument
+    add("--run-script", type=Path, required=True, metavar="FILE", help="such as tmp_scripts/run_xgboost.py")
+    add("--log", type=Path, metavar="FILE", help="default: the checkout's BENCHMARK_LOG.md")
+    add("--repo", type=Path, metavar="DIR", help="the run's checkout (default: the one around the run script)")
+    add("--workspace", type=Path, metavar="DIR", help="where the run's results are (default: the script's WORKSPACE)")
+    add("--method-metadata", metavar="MODULE:ATTR", help="the method's declaration: its protocol and suite")
+    add("--suite", metavar="SUITE", help="the processed suite, where no metadata declares it")
+    add("--purpose", metavar="TEXT", help="default: the first paragraph of the run script's docstring")
+    add("--note", action="append", default=[], metavar="TEXT", help="more than the docstring says; repeatable")
+    add("--fix", action="append", default=[], metavar="TEXT", help="what mended a failure; repeatable")
+    add("--date", metavar="YYYY-MM-DD", help="the run's date (default: that of its set-up)")
+    add("--apply", action="store_true", help="write the log")
+    return parser
+
+
+def log_run(args: argparse.Namespace, shell: Shell) -> Outcome:
+    """Plan the entry; with ``--apply`` write it."""
+    from benchwright.publish.run_log import LogRequest, apply_log_entry, plan_log_entry
+
+    plan = plan_log_entry(
+        LogRequest(
+            script=args.run_script,
+            log=args.log,
+            repository=args.repo,
+            workspace=args.workspace,
+            reference=args.method_metadata,
+            suite=args.suite,
+            purpose=args.purpose,
+            notes=tuple(args.note),
+            fixes=tuple(args.fix),
+            date=args.date,
+        )
+    )
+    written = apply_log_entry(plan) if args.apply else False
+    data = plan.to_dict() | {"applied": args.apply, "written": written}
+    if plan.entry is None:
+        state = f"{plan.log}:{plan.line}: {plan.benchmark} has its entry already"
+    else:
+        state = f"{plan.log}:{plan.line}: entry of {plan.benchmark} {'written' if written else 'to be written'}"
+    details = plan.entry.splitlines() if plan.entry else ()
+    if args.apply:
+        return Outcome(state, data, details=details, problems=plan.problems)
+    again = (command(args, plan.log),) if plan.entry else ()
+    return Outcome(f"{DRY}; {state}", data, details=details, problems=plan.problems, next=again, closing=(DRY,))
+
+
+def command(args: argparse.Namespace, log: Path) -> str:
+    """The command that writes this very entry, from any folder."""
+    words = ["--run-script", str(args.run_script.absolute()), "--log", str(log)]
+    for option, folder in (("--repo", args.repo), ("--workspace", args.workspace)):
+        words += [option, str(folder.absolute())] if folder else []
+    texts = {"--method-metadata": args.method_metadata, "--suite": args.suite, "--purpose": args.purpose}
+    for option, text in (texts | {"--date": args.date}).items():
+        words += [option, text] if text else []
+    for option, several in (("--note", args.note), ("--fix", args.fix)):
+        words += [word for text in several for word in (option, text)]
+    return shlex.join([sys.executable, str(Path(sys.argv[0]).resolve()), *words, "--apply"])
+
+
+if __name__ == "__main__":
+    raise SystemExit(run_script(build_parser(), log_run))

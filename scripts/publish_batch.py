@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Process, check and upload several methods: what a manifest lists, each step as soon as it can be.
+
+MANIFEST is YAML or JSON: a list "methods" of {data: PATH, method_metadata: MODULE:ATTR}, each with, as needed, method,
+repo, expect_validation_protocol, store, upload_raw, accept_mismatch; any of them at the top is the default of all.
+Paths are relative to the manifest. Each method goes through run_process_method.py --process and the dry run of
+run_upload_results.py, with --apply through the upload too; up to 4 are uploaded while others are processed. One line
+a method says how it ended: DONE, FAILED with the first problem, LEFT when the batch was stopped; STALLED tells of a
+step that writes nothing. A failed method stops no other. Leaves with 0 when all are done, else with the highest exit
+code of a failed step (a crash counts as 1). Run again, it repeats only processing whose inputs changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+try:
+    import benchwright  # noqa: F401
+except ModuleNotFoundError:
+    for folder in Path(__file__).resolve().parents:
+        if (folder / "src" / "benchwright").is_dir():
+            sys.path.insert(0, str(folder / "src"))
+            break
+    else:
+        print("benchwright is not installed; in its checkout: make setup", file=sys.stderr)
+        raise SystemExit(3) from None
+
+from benchwright.cli import ScriptParser, Shell, run_script
+from benchwright.contract import Exit, Failure, Outcome, Problem
+
+SCRIPTS = Path(__file__).resolve().parent
+
+
+def build_parser() -> ScriptParser:
+    """Return the script's parser."""
+    parser = ScriptParser(description=__doc__)
+    parser.add_argument("manifest", type=Path, metavar="MANIFEST", help="the methods to publish")
+    parser.add_argument("--apply", action="store_true", help="upload what the dry run finds right")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="methods processed side by side (default: 1)")
+    parser.add_argument(
+        "--stall", type=float, default=15, metavar="MINUTES", help="tell of a step that is silent so long (default: 15)"
+    )
+    parser.add_argument(
+        "--timeout", type=float, metavar="MINUTES", help="end a step that is silent so long (default: never)"
+    )
+    parser.add_argument(
+        "--cache-root", type=Path, metavar="DIR", help="default: TABARENA_CACHE, else ~/.cache/tabarena"
+    )
+    parser.add_argument("--logs", type=Path, metavar="DIR", help="default: beside the manifest, <its name>_logs")
+    return parser
+
+
+def publish_batch(args: argparse.Namespace, shell: Shell) -> Outcome:
+    """Read the manifest, run the batch."""
+    from benchwright.publish.batch import BatchOptions, run_batch
+    from benchwright.publish.batch_manifest import read_batch
+    from benchwright.raw.forks import processors
+
+    given = {name: value for name in ("jobs", "stall", "timeout") if (value := getattr(args, name)) is not None}
+    bad = [
+        Problem("usage", f"--{name}", f"{value:g}", "a number above 0")
+        for name, value in given.items()
+        if not value > 0
+    ]
+    if bad:
+        raise Failure(bad, exit=Exit.USAGE)
+    methods = read_batch(args.manifest)
+    options = BatchOptions(
+        scripts=SCRIPTS,
+        logs=logs_of(args),
+        apply=args.apply,
+        jobs=args.jobs,
+        processes=max(1, processors() // args.jobs) if args.jobs > 1 else None,
+        stall=60 * args.stall,
+        timeout=None if args.timeout is None else 60 * args.timeout,
+        cache_root=args.cache_root and args.cache_root.absolute(),
+    )
+    return run_batch(methods, options, shell.tell).outcome(command(args))
+
+
+def logs_of(args: argparse.Namespace) -> Path:
+    """Where the steps' logs and answers go."""
+    return (args.logs or args.manifest.with_name(f"{args.manifest.stem}_logs")).absolute()
+
+
+def command(args: argparse.Namespace) -> str:
+    """The command of this batch without ``--apply``, from any folder."""
+    words = [str(SCRIPTS / Path(__file__).name), str(args.manifest.absolute()), "--logs", str(logs_of(args))]
+    for name in ("jobs", "stall", "timeout", "cache_root"):
+        value = getattr(args, name)
+        if value is not None:
+            text = str(value.absolute()) if isinstance(value, Path) else f"{value:g}"
+            words += [f"--{name.replace('_', '-')}", text]
+    return shlex.join([sys.executable, *words])
+
+
+if __name__ == "__main__":
+    raise SystemExit(run_script(build_parser(), publish_batch))

@@ -1,0 +1,167 @@
+"""A method's result files become its artifact folder: tables, store, trajectories, raw copies, sidecar."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from benchwright.arena import MethodMetadata
+from benchwright.contract import Progress
+from benchwright.files import swap_in
+from benchwright.processing.artifact_checks import refuse_early, sorted_findings
+from benchwright.processing.artifact_files import write_record, write_results, write_store
+from benchwright.processing.artifact_split import SplitPart, SplitPlan, work_on_split
+from benchwright.processing.assembly import Assembly, assemble
+from benchwright.processing.coverage import coverage_findings, task_problems
+from benchwright.processing.ensemble.preload import preload
+from benchwright.processing.findings import Finding
+from benchwright.processing.memory import affordable
+from benchwright.processing.naming import processed_name
+from benchwright.processing.recorded_folder import RecordedFolder
+from benchwright.processing.staging import staging_folder
+from benchwright.processing.task_metadata import TaskRow, TaskTable
+from benchwright.processing.trajectories import TrajectoryPlan
+from benchwright.processing.workers import Backend, run_units
+from benchwright.raw.finding import RawFile
+from benchwright.raw.forks import processors
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """What was built: the folder, the method's metadata as recorded there, what was found, and how many of what."""
+
+    folder: Path
+    metadata: MethodMetadata
+    findings: tuple[Finding, ...]
+    counts: Mapping[str, int]
+
+
+def build_artifact(
+    files: Sequence[RawFile],
+    metadata: MethodMetadata,
+    *,
+    cache_root: Path | None = None,
+    task_rows: Iterable[TaskRow] | None = None,
+    cache_raw: bool = True,
+    trajectories: bool = True,
+    jobs: int | None = None,
+    backend: Backend = "local",
+    progress: Progress | None = None,
+) -> Artifact:
+    """Build the artifact of the results in ``files``, all of one method, and put it in the place of an earlier one.
+
+    It is built in a folder of its own beside the cache's artifacts and takes its place whole: a kill at any moment
+    leaves the earlier artifact, and nothing of that one stays in the new. The same results give the same bytes. A lone
+    config is recorded as the method's default. ``task_rows`` are rows of a table of splits (a run's
+    ``task_metadata.csv``, the wheel's table); of datasets without rows the results themselves tell.
+
+    ``jobs`` splits are worked on at a time (as many as there are processors, if not said), fewer where memory would
+    not do; on a Ray cluster (``backend``), whose machines must see ``files`` and the cache under the same paths, as
+    many as it has processors. ``progress`` counts splits.
+
+    Raises:
+        Failure: with every problem. The results are not those of this method, contradict each other, or lack the
+            default config (exit 1); the present artifact has raw results that would be lost (code
+            ``raw-would-be-lost``), or another build of the method is at work (``locked``; both exit 5); a worker was
+            killed (exit 4); a package is missing (exit 3).
+        OSError: the cache cannot be written, or its disk is full. The earlier artifact is untouched.
+    """
+    metadata = metadata if cache_root is None else replace(metadata, cache_root=Path(cache_root), artifact_dir=None)
+    tasks = TaskTable(task_rows or ())
+    refuse_early(files, metadata, cache_raw=cache_raw)
+    with staging_folder(metadata) as folder:
+        plan = SplitPlan(metadata, folder, None, cache_raw)
+        parts = _all_parts(files, plan, _Effort(jobs, backend, progress), trajectories=trajectories)
+        artifact = _finish(RecordedFolder(folder), parts, metadata, tasks)
+        swap_in(folder, metadata.path)
+    return artifact
+
+
+@dataclass(frozen=True)
+class _Effort:
+    """How to work on the splits; see `build_artifact`."""
+
+    jobs: int | None
+    backend: Backend
+    progress: Progress | None
+
+
+def _all_parts(files: Sequence[RawFile], plan: SplitPlan, effort: _Effort, *, trajectories: bool) -> list[SplitPart]:
+    """The parts of all splits, by task and split.
+
+    How the passes draw depends on how many configs the method has. Where a config turns out to have no result that can
+    be used, it is none of them, and the work is done again without it.
+    """
+    configs = tuple(sorted({file.method for file in files}))
+    if not trajectories or plan.metadata.method_type != "config":
+        return _parts(files, plan, effort)
+    parts = _parts(files, replace(plan, trajectories=TrajectoryPlan(configs, plan.metadata)), effort)
+    usable = tuple(sorted({row.framework for part in parts for row in part.outcome.rows}))
+    if usable == configs or not usable:
+        return parts
+    for left in plan.folder.iterdir():
+        shutil.rmtree(left)
+    return _parts(files, replace(plan, trajectories=TrajectoryPlan(usable, plan.metadata)), effort)
+
+
+def _parts(files: Sequence[RawFile], plan: SplitPlan, effort: _Effort) -> list[SplitPart]:
+    groups: dict[tuple[str, int, int], list[RawFile]] = {}
+    for file in files:
+        groups.setdefault((file.task_key, file.repeat, file.fold), []).append(file)
+    units = [sorted(groups[split], key=lambda file: (file.method, file.folder)) for split in sorted(groups)]
+    most = len(units) if effort.backend == "ray" else processors()  # a cluster shares its own processors out
+    processes = min(effort.jobs or most, len(units))
+    if effort.backend == "local" and processes > 1:
+        processes = min(processes, affordable(units))
+        if any(len(unit) > 1 for unit in units):  # a lone config is its own ensemble
+            preload()
+    parts: dict[int, SplitPart] = {}
+    failed = 0
+    work = partial(work_on_split, plan=plan)
+    same: dict[str, str] = {}
+    for number, part in run_units(work, units, processes=processes, backend=effort.backend):
+        parts[number] = part
+        for config, text in part.hyperparameters.items():  # every split has them all again
+            part.hyperparameters[config] = same.setdefault(text, text)
+        failed += bool(part.outcome.problems)
+        if effort.progress is not None:
+            effort.progress(len(parts) - failed, len(units), failed=failed)
+    return [parts[number] for number in range(len(units))]
+
+
+def _finish(folder: RecordedFolder, parts: Sequence[SplitPart], metadata: MethodMetadata, tasks: TaskTable) -> Artifact:
+    """Write what the artifact holds of all splits together.
+
+    Raises:
+        Failure: the parts do not make a method's results; see `build_artifact`.
+    """
+    of_parts = [finding for part in parts for finding in part.findings]
+    left_out = [finding.problem() for finding in of_parts if finding.severity == "error"]
+    facts = [part.facts for part in parts if part.facts is not None]
+    whole = assemble(
+        [part.outcome for part in parts],
+        metadata,
+        tune=metadata.can_hpo,
+        further=task_problems(facts, tasks),
+        left_out=left_out,
+    )
+    recorded = _with_default(metadata, whole)
+    coverage = coverage_findings(whole.rows, whole.default, facts, tasks)
+    findings = sorted_findings(of_parts, whole.findings, coverage)
+    for part in parts:
+        folder.files.update(part.files)
+    write_results(folder, whole, parts, recorded)
+    write_store(folder, whole, parts, recorded, tasks)
+    counts = write_record(folder, whole, parts, recorded, findings)
+    return Artifact(metadata.path, recorded, tuple(findings), counts)
+
+
+def _with_default(metadata: MethodMetadata, whole: Assembly) -> MethodMetadata:
+    """The metadata with a lone config as its default, where none is declared."""
+    if metadata.config_default is not None or whole.default is None:
+        return metadata
+    row = next(row for row in whole.rows if row.framework == whole.default)
+    return replace(metadata, config_default=processed_name(row.framework, row.prefix, metadata))

@@ -1,0 +1,148 @@
+"""One split's part of an artifact: its files are read once, and written as predictions, labels and raw copies."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchwright.arena import MethodMetadata
+from benchwright.contract import Failure, Problem
+from benchwright.files.run_paths import RESULT_NAME
+from benchwright.processing.findings import Finding
+from benchwright.processing.layout import RAW
+from benchwright.processing.naming import family_names, prefix_of, processed_name
+from benchwright.processing.plain import Plain, json_ready, without_paths
+from benchwright.processing.quality import Quality
+from benchwright.processing.raw_copy import raw_copy
+from benchwright.processing.recorded_folder import RecordedFolder
+from benchwright.processing.sidecar import NO_INPUTS, FileFacts, Inputs, digest_of
+from benchwright.processing.split import SplitOutcome, SplitWork, misplaced
+from benchwright.processing.stored_split import StoredSplit
+from benchwright.processing.task_metadata import SplitFacts
+from benchwright.processing.trajectories import TrajectoryPlan
+from benchwright.raw.finding import RawFile
+from benchwright.raw.loading import LoadedFile, load_file
+from benchwright.raw.protocol import Protocol, effective_protocol
+from benchwright.raw.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class SplitPlan:
+    """What the work on every split of an artifact has in common. ``folder`` is the one that is being filled."""
+
+    metadata: MethodMetadata
+    folder: Path
+    trajectories: TrajectoryPlan | None
+    cache_raw: bool
+
+
+@dataclass(slots=True)
+class SplitPart:
+    """What one split adds to the whole.
+
+    ``place`` is ``<task>/<repeat>_<fold>``; ``inputs`` are the files that became results, ``files`` those written,
+    ``hyperparameters`` the JSON of each config by its processed name. ``facts`` is None where no file gave a result.
+    """
+
+    place: str
+    outcome: SplitOutcome
+    facts: SplitFacts | None = None
+    inputs: Inputs = NO_INPUTS
+    files: dict[str, FileFacts] = field(default_factory=dict)
+    hyperparameters: dict[str, str] = field(default_factory=dict)
+    protocols: Counter[Protocol] = field(default_factory=Counter)
+    findings: list[Finding] = field(default_factory=list)
+
+
+def work_on_split(files: Sequence[RawFile], plan: SplitPlan) -> SplitPart:
+    """The part of the split whose result files are ``files``, sorted by method.
+
+    A file that cannot be used is a finding; the others are processed.
+
+    Raises:
+        OSError: the folder cannot be written, or the disk is full.
+    """
+    folder, quality = RecordedFolder(plan.folder), Quality()
+    work = SplitWork(tune=plan.metadata.can_hpo, trajectories=plan.trajectories)
+    part = SplitPart(f"{files[0].task_key}/{files[0].repeat}_{files[0].fold}", work.outcome)
+    digests: dict[str, str] = {}
+    size = 0
+    store: StoredSplit | None = None
+    with ExitStack() as stack:
+        for file in files:
+            try:
+                loaded, name, copy = _read(file, plan)
+            except Failure as failure:
+                part.findings += [_unusable(problem, file) for problem in failure.problems]
+                continue
+            result = loaded.result
+            work.add(result)
+            quality.note(result)
+            _take(part, file, result, name, plan.metadata)
+            digests[file.method] = hashlib.sha256(loaded.content).hexdigest()
+            size += len(loaded.content)
+            if copy is not None:
+                folder.write(f"{RAW}/{name}/{part.place}/{RESULT_NAME}", copy)
+            if result.predictions is not None:
+                store = store or stack.enter_context(StoredSplit(folder, result))
+                store.add(name, result.predictions)
+    part.outcome = work.finish()
+    part.findings += quality.findings()
+    part.inputs = Inputs(len(digests), size, digest_of(digests))
+    part.files = folder.files
+    return part
+
+
+def _read(file: RawFile, plan: SplitPlan) -> tuple[LoadedFile, str, bytes | None]:
+    """A result, its processed name, and its raw copy if there is to be one.
+
+    Raises:
+        Failure: the file cannot be used.
+    """
+    loaded = load_file(file.place)
+    result = loaded.result
+    if problem := misplaced(result):
+        raise Failure(problem)
+    name = processed_name(result.framework, prefix_of(result.framework, result.method_metadata), plan.metadata)
+    return loaded, name, raw_copy(loaded, name, plan.metadata) if plan.cache_raw else None
+
+
+def _take(part: SplitPart, file: RawFile, result: Result, name: str, metadata: MethodMetadata) -> None:
+    """Note what the whole needs of a result."""
+    if part.facts is None:
+        part.facts = SplitFacts.of(result, file.task_key)
+    part.protocols[effective_protocol(result)] += 1
+    if result.predictions is not None:
+        part.hyperparameters[name] = json.dumps(_hyperparameters(result, metadata))
+
+
+def _hyperparameters(result: Result, metadata: MethodMetadata) -> dict[str, Any]:
+    """What the store tells of a config: its class, family and hyperparameters."""
+    method = {**result.method_metadata, **family_names(result.method_metadata, metadata)}
+    known = "model_hyperparameters" in method
+    names = ("model_cls", "model_type", "ag_key", "name_prefix")
+    told = {name: method.get(name) if known else None for name in names}
+    told["ag_key"] = method.get("ag_key", method.get("model_type")) if known else None
+    plain = Plain(hide_paths=True)
+    entry: dict[str, Any] = json_ready(plain({**told, "hyperparameters": method.get("model_hyperparameters", {})}))
+    return entry
+
+
+def _unusable(problem: Problem, file: RawFile) -> Finding:
+    """A file that gives no result: it is left out, and named by its place in the tree."""
+    return Finding(
+        problem.code,
+        "error",
+        file.task_key,
+        None,
+        file.method,
+        without_paths(f"{file.repeat}_{file.fold}/{RESULT_NAME}: {problem.found}"),
+        without_paths(problem.expected),
+        problem.fix,
+    )

@@ -1,0 +1,85 @@
+"""Which splits and datasets a method's results leave out, and where leaderboards will have to impute its rows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+
+from benchwright.contract import Problem
+from benchwright.processing.checks import some
+from benchwright.processing.findings import Finding
+from benchwright.processing.split import Row
+from benchwright.processing.task_metadata import SplitFacts, TaskTable
+
+_IMPUTED = "leaderboards impute the row with another method's"
+_RUN = "run the missing items, then process again"
+
+
+def task_problems(facts: Iterable[SplitFacts], tasks: TaskTable) -> Iterator[Problem]:
+    """Datasets that are not one task: with two task ids, with another's, or not with the one of the table."""
+    ids: dict[str, set[int]] = defaultdict(set)
+    for split in facts:
+        ids[split.dataset].add(split.tid)
+        if split.dataset in tasks:
+            ids[split.dataset].add(tasks.tid(split.dataset))
+    first: dict[int, str] = {}
+    for dataset, tids in sorted(ids.items()):
+        found = " and ".join(str(tid) for tid in sorted(tids))
+        if len(tids) > 1:
+            expected = "one, that of the table of tasks" if dataset in tasks else "one"
+            yield Problem(
+                "tid-differs", dataset, f"results with task ids {found}", expected, "run one of the tasks again"
+            )
+        for tid in tids:
+            if first.setdefault(tid, dataset) != dataset:
+                yield Problem("tid-differs", dataset, f"task id {tid} is that of {first[tid]} too", "one of its own")
+
+
+def coverage_findings(
+    rows: Sequence[Row], default: str | None, facts: Sequence[SplitFacts], tasks: TaskTable
+) -> Iterator[Finding]:
+    """What is missing. ``default`` is the raw name of the default config, None for a baseline."""
+    yield from _without_default(rows, default)
+    present: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    for split in facts:
+        present[split.dataset].add((split.repeat, split.fold))
+    yield from _missing_splits(present, tasks)
+    missing = [dataset for dataset in tasks.datasets if dataset not in present]
+    if missing:
+        found = f"no results on {len(missing)} of {len(tasks.datasets)} datasets ({some(missing)})"
+        yield Finding("datasets-missing", "context", None, None, None, found, f"all; {_IMPUTED}")
+
+
+def _without_default(rows: Sequence[Row], default: str | None) -> Iterator[Finding]:
+    splits: dict[str, set[int]] = defaultdict(set)
+    covered: dict[str, set[int]] = defaultdict(set)
+    for row in rows:
+        splits[row.dataset].add(row.split)
+        if row.framework == default:
+            covered[row.dataset].add(row.split)
+    for dataset, all_splits in sorted(splits.items()) if default is not None else ():
+        missing = sorted(all_splits - covered[dataset])
+        if missing:
+            found = f"no default row on {len(missing)} of {len(all_splits)} splits ({some(map(str, missing))})"
+            yield Finding(
+                "imputation-needed", "warn", dataset, None, default, found, f"a row on each; {_IMPUTED}", _RUN
+            )
+
+
+def _missing_splits(present: Mapping[str, set[tuple[int, int]]], tasks: TaskTable) -> Iterator[Finding]:
+    most = max((len(splits) for splits in present.values()), default=0)
+    for dataset, splits in sorted(present.items()):
+        if dataset in tasks:
+            expected, whose = tasks.splits(dataset), "of the task"
+        else:
+            repeats, folds = ({split[part] for split in splits} for part in (0, 1))
+            expected = set(product(range(max(repeats) + 1), range(max(folds) + 1)))
+            whose = "by its repeats and folds"
+        missing = sorted(f"{repeat}_{fold}" for repeat, fold in expected - splits)
+        if missing:
+            found = f"no results on {len(missing)} of {len(expected)} splits {whose} ({some(missing)})"
+            yield Finding("splits-missing", "warn", dataset, None, None, found, f"all; {_IMPUTED}", _RUN)
+        elif dataset not in tasks and len(splits) < most:
+            found = f"{len(splits)} splits, where another dataset has {most}"
+            yield Finding("splits-missing", "context", dataset, None, None, found, "as many as the task has")

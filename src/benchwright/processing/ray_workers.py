@@ -1,0 +1,79 @@
+"""Units of work on the workers of a Ray cluster: the one at ``RAY_ADDRESS``, or one started here for the while."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from benchwright.contract import Exit, Failure, Problem
+from benchwright.processing.workers import killed
+from benchwright.raw.forks import processors
+
+_Unit = TypeVar("_Unit")
+_Output = TypeVar("_Output")
+_SECONDS_TO_ANSWER = 5
+
+
+def on_ray(work: Callable[[_Unit], _Output], units: Sequence[_Unit], most: int) -> Iterator[tuple[int, _Output]]:
+    """The output of every unit with its position, as they come; ``most`` are given to Ray at a time.
+
+    Raises:
+        Failure: Ray is not installed (exit 3), its cluster does not answer, or a worker was killed (both exit 4).
+    """
+    try:
+        import ray
+    except ImportError:
+        fix = "make setup in a checkout, or pip install 'benchwright[benchmark]'"
+        problem = Problem("package-missing", "ray", "not installed", "ray, for --backend ray", fix)
+        raise Failure(problem, exit=Exit.ENVIRONMENT) from None
+    started = not ray.is_initialized()
+    if started:
+        ray.init(**_options(most), log_to_driver=False, logging_level="ERROR")
+    try:
+        remote = ray.remote(_call).options(num_cpus=1, max_retries=0)
+        waiting = list(range(len(units)))[::-1]
+        running: dict[Any, int] = {}
+        while waiting or running:
+            while waiting and len(running) < most:
+                number = waiting.pop()
+                running[remote.remote(work, units[number])] = number
+            (done, *_), _ = ray.wait(list(running))
+            yield running.pop(done), ray.get(done)
+    except ray.exceptions.RayTaskError:
+        raise
+    except ray.exceptions.RayError as error:
+        raise killed(f"the workers of Ray ({type(error).__name__})") from error
+    finally:
+        if started:
+            ray.shutdown()
+
+
+def _options(most: int) -> dict[str, Any]:
+    """What ``ray.init`` needs. Workers start elsewhere than this process and must find the same package."""
+    paths = [str(Path(__file__).parents[2]), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    options: dict[str, Any] = {"runtime_env": {"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, paths))}}}
+    address = os.environ.get("RAY_ADDRESS")
+    if not address:
+        return options | {"address": "local", "num_cpus": min(most, processors()), "include_dashboard": False}
+    _check(address)
+    return options
+
+
+def _check(address: str) -> None:
+    """Refuse an address where nothing listens, which Ray itself tries for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():  # such as auto, which Ray resolves
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=_SECONDS_TO_ANSWER).close()
+    except OSError as error:
+        fix = "start the cluster, correct RAY_ADDRESS, or use --backend local"
+        problem = Problem("ray-unreachable", f"RAY_ADDRESS={address}", f"no answer: {error}", "a Ray cluster", fix)
+        raise Failure(problem, exit=Exit.REMOTE) from None
+
+
+def _call(work: Callable[[_Unit], _Output], unit: _Unit) -> _Output:
+    return work(unit)

@@ -1,0 +1,112 @@
+"""A processed artifact in the cache, as it is to be published: what is declared of it beside what it records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from benchwright.arena import MethodMetadata
+from benchwright.contract import Failure, Problem
+from benchwright.processing.layout import METADATA, SIDECAR
+from benchwright.processing.sidecar import Sidecar, read_sidecar
+
+_USED_BY_PROCESSING = (
+    "method",
+    "suite",
+    "method_type",
+    "ag_key",
+    "model_key",
+    "config_default",
+    "can_hpo",
+    "is_bag",
+    "compute",
+    "name",
+    "name_suffix",
+)
+"""The fields that the tables depend on; the others describe, and may change after processing."""
+_PROTOCOL = "validation_protocol"
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """The folder of a processed method.
+
+    ``declared`` is what the source says of the method now, ``recorded`` what its ``metadata.yaml`` says, ``sidecar``
+    what processing noted; None for artifacts that ``tabarena`` wrote, which has none.
+    """
+
+    folder: Path
+    declared: MethodMetadata
+    recorded: MethodMetadata
+    sidecar: Sidecar | None
+
+    @property
+    def metadata(self) -> MethodMetadata:
+        """What is published: the declaration, with the default config that processing found where it names none."""
+        default = self.declared.config_default or self.recorded.config_default
+        return replace(self.declared, config_default=default, artifact_dir=None, cache_root=None)
+
+    @property
+    def changed_fields(self) -> dict[str, tuple[Any, Any]]:
+        """The descriptive fields that were declared anew after processing, each with its old and new value."""
+        return {name: change for name, change in self._changes() if name not in _USED_BY_PROCESSING}
+
+    def with_recorded_protocol(self) -> Artifact:
+        """The artifact as if its declaration named the validation protocol that processing recorded."""
+        protocol = None if self.sidecar is None else self.sidecar.validation_protocol
+        return replace(self, declared=replace(self.declared, validation_protocol=protocol))
+
+    def contradictions(self) -> Iterator[Problem]:
+        """Where the declaration and what was processed cannot both be right."""
+        for name, (recorded, declared) in self._changes():
+            if name in _USED_BY_PROCESSING:
+                expected = f"{recorded!r}, as it was processed"
+                fix = "process again, or correct the declaration"
+                yield Problem("metadata-changed", f"{self.declared.method}: {name}", repr(declared), expected, fix)
+        if self.sidecar is not None:
+            yield from self._protocol(self.sidecar.validation_protocol)
+
+    def _changes(self) -> Iterator[tuple[str, tuple[Any, Any]]]:
+        old, new = (metadata.to_dict(with_protocol=False) for metadata in (self.recorded, self.metadata))
+        return ((name, (old[name], new[name])) for name in new if old[name] != new[name])
+
+    def _protocol(self, recorded: str | None) -> Iterator[Problem]:
+        declared = self.declared.validation_protocol
+        if recorded is None or declared == recorded:
+            return
+        code, found = "protocol-differs", f"declared as {declared!r}"
+        if declared is None:
+            code, found = "protocol-not-declared", "not declared"
+        fix = f"process again if the run used another protocol, else declare this one: --set {_PROTOCOL}={recorded}"
+        yield Problem(code, f"{self.declared.method}: {_PROTOCOL}", found, f"{recorded!r}, as the results record", fix)
+
+
+def open_artifact(declared: MethodMetadata, cache_root: Path | None = None) -> Artifact:
+    """The artifact of a declared method in a cache, ``default_cache_root()`` where none is named.
+
+    Raises:
+        Failure: there is none (code ``no-artifact``, exit 1), or its metadata or sidecar cannot be read.
+    """
+    folder = replace(declared, artifact_dir=None, cache_root=cache_root).path
+    if not (folder / METADATA).is_file():
+        raise _no_artifact(folder)
+    sidecar = read_sidecar(folder) if (folder / SIDECAR).exists() else None
+    return Artifact(folder, declared, MethodMetadata.from_yaml(folder), sidecar)
+
+
+def open_recorded(method: str, suite: str, cache_root: Path | None = None) -> Artifact:
+    """The artifact of a cache by its own metadata; the protocol declared is the one it records.
+
+    Raises:
+        Failure: as ``open_artifact`` does.
+    """
+    artifact = open_artifact(MethodMetadata(method=method, suite=suite), cache_root)
+    return replace(artifact, declared=artifact.recorded).with_recorded_protocol()
+
+
+def _no_artifact(folder: Path) -> Failure:
+    found = "no such artifact in the cache" if not folder.exists() else f"an artifact without {METADATA}"
+    fix = "process the results: scripts/run_process_method.py PATH --method-metadata MODULE:ATTR --process"
+    return Failure(Problem("no-artifact", str(folder), found, "a processed method", fix))

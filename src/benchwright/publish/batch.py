@@ -1,0 +1,182 @@
+"""A batch: several methods processed, checked and uploaded, each as soon as it can be, whatever becomes of others."""
+
+from __future__ import annotations
+
+import select
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from benchwright.arena import default_cache_root
+from benchwright.contract import Exit, Failure, Problem
+from benchwright.files import FileLock, inside
+from benchwright.node.stopping import StopRequest, stop_signals
+from benchwright.objects import missing_credentials, settings_from_environment
+from benchwright.publish.batch_manifest import BatchMethod
+from benchwright.publish.batch_record import inputs_of, recall, remember
+from benchwright.publish.batch_report import DRY, BatchReport, MethodReport, number_of
+from benchwright.publish.batch_steps import Answer, RunningStep, StepName, end_steps, step_command
+
+_UPLOADS = 4
+"""Methods that are uploaded side by side; each of them sends several parts at once already."""
+_TICK = 0.1
+Tell = Callable[[str, Mapping[str, Any]], None]
+"""Says one thing, as a line for people and as an event for programs."""
+
+
+@dataclass(frozen=True)
+class BatchOptions:
+    """How a batch runs. ``scripts`` is the folder of the steps' scripts, ``logs`` where their talk and answers go.
+
+    ``jobs`` methods are processed side by side, each with ``processes`` (None: as many as processing takes by itself).
+    A step that writes nothing for ``stall`` seconds is told of; one that writes nothing for ``timeout`` seconds is
+    ended, where that is not None.
+    """
+
+    scripts: Path
+    logs: Path
+    apply: bool = False
+    jobs: int = 1
+    processes: int | None = None
+    stall: float = 900.0
+    timeout: float | None = None
+    cache_root: Path | None = None
+
+
+def run_batch(methods: Sequence[BatchMethod], options: BatchOptions, tell: Tell) -> BatchReport:
+    """Process every method, check its upload, and with ``options.apply`` upload it; ``tell`` hears of each end.
+
+    A method whose step fails goes no further; the others do. SIGINT and SIGTERM end the steps at work, and the report
+    of what was finished is returned.
+
+    Raises:
+        Failure: credentials for the upload are missing (exit 3); another batch is at work in ``options.logs`` (exit 5).
+    """
+    if options.apply:
+        _require_credentials(methods)
+    with FileLock(options.logs / "batch.lock", f"batch of {number_of(methods)}"), stop_signals() as stop:
+        tell(*_opening(methods, options))
+        batch = _Batch(methods, options, tell)
+        batch.run(stop)
+    return BatchReport(tuple(track.report() for track in batch.tracks), options.apply, stop.number)
+
+
+def _opening(methods: Sequence[BatchMethod], options: BatchOptions) -> tuple[str, dict[str, Any]]:
+    """What is told first: what is written where."""
+    root = default_cache_root() if options.cache_root is None else options.cache_root
+    line = f"{number_of(methods)}; processing fills the cache {root}; logs in {options.logs}"
+    line = line if options.apply else f"{DRY}; {line}"
+    return line, {"event": "started", "applied": options.apply, "methods": len(methods), "line": line}
+
+
+def _require_credentials(methods: Sequence[BatchMethod]) -> None:
+    """Raise at once for what hours of processing would end at."""
+    settings = settings_from_environment()
+    kinds = sorted({method.store.kind for method in methods})
+    problems = [problem for kind in kinds for problem in missing_credentials(kind, settings)]
+    if problems:
+        raise Failure(problems, exit=Exit.ENVIRONMENT)
+
+
+@dataclass
+class _Track:
+    """A method on its way: the steps ahead of it, the one at work, and what those behind it answered."""
+
+    method: BatchMethod
+    folder: Path
+    artifact: Path
+    ahead: list[StepName]
+    answers: dict[StepName, Answer] = field(default_factory=dict)
+    running: RunningStep | None = None
+    inputs: str = ""
+
+    def take(self, step: StepName, answer: Answer) -> None:
+        """Note the answer of a step; nothing is ahead of a failed one."""
+        self.answers[step] = answer
+        self.ahead = self.ahead[1:] if answer.ok else []
+        self.running = None
+
+    def report(self) -> MethodReport:
+        method, suite = self.method.metadata.key
+        return MethodReport(method, suite, self.answers, tuple(self.ahead), self.folder)
+
+
+class _Batch:
+    def __init__(self, methods: Sequence[BatchMethod], options: BatchOptions, tell: Tell) -> None:
+        self.tracks = [_track(method, options) for method in methods]
+        self._options = options
+        self._tell = tell
+
+    def run(self, stop: StopRequest) -> None:
+        """Go on until every method has ended, or a signal came."""
+        try:
+            while stop.number is None and self._advance():
+                select.select([stop.handle], [], [], _TICK)
+        finally:
+            end_steps([track.running for track in self.tracks if track.running])
+            for track in self.tracks:
+                if track.running and (answer := track.running.answer()).ok:
+                    self._take(track, track.running.step, answer)
+
+    def _advance(self) -> bool:
+        """Follow the steps at work and start what can be; whether there is anything to wait for."""
+        for track in self.tracks:
+            if track.running:
+                self._follow(track, track.running)
+        for track in self.tracks:
+            if track.ahead and track.running is None and self._has_room(track.ahead[0]):
+                self._start(track, track.ahead[0])
+        return any(track.ahead for track in self.tracks)
+
+    def _has_room(self, step: StepName) -> bool:
+        processing = [track.running.step == "process" for track in self.tracks if track.running]
+        if step == "process":
+            return sum(processing) < self._options.jobs
+        return len(processing) - sum(processing) < _UPLOADS
+
+    def _start(self, track: _Track, step: StepName) -> None:
+        if step == "process":
+            track.inputs = inputs_of(track.method)
+            answer = recall(track.folder, track.inputs, track.artifact)
+            if answer:
+                self._take(track, step, answer)
+                return
+        options = self._options
+        command = step_command(step, track.method, options.scripts, options.cache_root, options.processes)
+        track.running = RunningStep(step, command, track.folder)
+
+    def _follow(self, track: _Track, running: RunningStep) -> None:
+        step, timeout = running.step, self._options.timeout
+        if running.ended:
+            self._take(track, step, running.answer())
+        elif timeout is not None and running.silence() >= timeout:
+            end_steps([running])
+            found = f"ended after {_length(timeout)} in which it wrote nothing"
+            fix = "read the log; if it only needs longer, run the batch again with a longer --timeout"
+            problem = Problem("step-silent", str(running.log), found, "", fix)
+            self._take(track, step, Answer(Exit.REMOTE, found, {}, (problem,)))
+        elif running.is_newly_silent(self._options.stall):
+            name, log = track.method.metadata.method, str(running.log)
+            line = f"STALLED {name} at {step}: nothing written for {_length(running.silence())}; look at {log}"
+            self._tell(line, {"event": "stalled", "method": name, "step": step, "log": log, "line": line})
+
+    def _take(self, track: _Track, step: StepName, answer: Answer) -> None:
+        """Note a step's answer; a method without a step ahead is told of."""
+        if step == "process" and answer.ok and not answer.adopted:
+            remember(track.folder, track.inputs, track.artifact, answer)
+        track.take(step, answer)
+        if not track.ahead:
+            report = track.report()
+            self._tell(report.line(), {"event": report.state, **report.to_dict()})
+
+
+def _track(method: BatchMethod, options: BatchOptions) -> _Track:
+    folder = inside(inside(options.logs, method.metadata.suite), method.metadata.method)
+    artifact = replace(method.metadata, artifact_dir=None, cache_root=options.cache_root).path
+    steps: list[StepName] = ["process", "dry-run", "upload"] if options.apply else ["process", "dry-run"]
+    return _Track(method, folder, artifact, steps)
+
+
+def _length(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.0f} min"

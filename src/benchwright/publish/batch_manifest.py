@@ -1,0 +1,197 @@
+"""The manifest of a batch: which runs are to be published as which methods, checked whole before anything starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from benchwright.arena import MethodMetadata, did_you_mean
+from benchwright.arena.metadata_rules import describe
+from benchwright.contract import Exit, Failure, Problem
+from benchwright.files import read_bytes
+from benchwright.objects import StoreLocation
+from benchwright.publish.method_reference import load_method
+from benchwright.publish.upload_plan import destination_of
+
+PROTOCOLS = ("tabarena", "beyondarena")
+_LARGEST = 64 * 2**10
+"""Bytes. A method takes some 200 of them."""
+_METHODS = "methods"
+_NEEDED = ("data", "method_metadata")
+_Values = Mapping[Any, tuple[str, Any]]
+"""Keys of an entry, each with where it is said and its value."""
+
+
+@dataclass(frozen=True)
+class BatchMethod:
+    """A method of the batch: where its raw results are, what declares it, and how it is to be published.
+
+    ``name`` picks one of several methods in ``data``; ``store`` is the manifest's, else the one of the metadata.
+    """
+
+    data: Path
+    reference: str
+    metadata: MethodMetadata
+    store: StoreLocation
+    repository: Path | None = None
+    name: str | None = None
+    expected_protocol: str | None = None
+    upload_raw: bool = True
+    accepted: tuple[str, ...] = ()
+
+
+def read_batch(path: Path) -> tuple[BatchMethod, ...]:
+    """The methods that a manifest lists, in its order.
+
+    A YAML or JSON mapping: ``methods`` is a list of mappings, and every other key of the file is the default of a
+    method's key of that name. Paths are relative to the manifest's folder.
+
+    Raises:
+        Failure: the file cannot be read, is no such mapping, names what does not exist, or lists a method twice; every
+            problem of it (exit 2, or what the worst of them asks for).
+    """
+    values = _read(path)
+    checks = _Checks(path.absolute().parent)
+    shared = {key: (str(path), value) for key, value in values.items() if key != _METHODS}
+    _check_keys(checks, shared)
+    entries = values.get(_METHODS)
+    if not isinstance(entries, list) or not entries:
+        found = "an empty list" if entries == [] else describe(entries)
+        checks.add(f"{path}: {_METHODS}", found, "a list of at least one method")
+        entries = []
+    methods: dict[str, BatchMethod | None] = {}
+    for number, entry in enumerate(entries, start=1):
+        where = f"{path}: method {number}"
+        if not isinstance(entry, dict):
+            checks.add(where, describe(entry), "a mapping with data and method_metadata")
+            continue
+        own = {key: (where, value) for key, value in entry.items()}
+        _check_keys(checks, own)
+        methods[where] = _method(checks, where, shared | own)
+    known = {where: method for where, method in methods.items() if method is not None}
+    _check_twice(checks, known)
+    checks.settle()
+    return tuple(known.values())
+
+
+def _read(path: Path) -> dict[Any, Any]:
+    from benchwright.arena import metadata_yaml
+
+    try:
+        return metadata_yaml.parse(read_bytes(path, limit=_LARGEST), str(path))
+    except OSError as error:
+        found = (error.strerror or str(error)).lower()
+        raise Failure(Problem("batch-manifest", str(path), found, "a batch's manifest"), exit=Exit.USAGE) from None
+    except Failure as failure:
+        problems = [replace(problem, code="batch-manifest") for problem in failure.problems]
+        raise Failure(problems, exit=Exit.USAGE) from None
+
+
+class _Checks:
+    """The problems so far, the worst exit code that they ask for, and how a value of the manifest is read."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._problems: list[Problem] = []
+        self._exit = Exit.USAGE
+
+    def add(self, where: str, found: str, expected: str, fix: str = "") -> None:
+        self._problems.append(Problem("batch-manifest", where, found, expected, fix))
+
+    def of(self, where: str, call: Callable[[], Any]) -> Any:
+        """What ``call`` returns; None, with its problems noted, when it fails."""
+        try:
+            return call()
+        except Failure as failure:
+            self._problems += [replace(problem, where=f"{where}: {problem.where}") for problem in failure.problems]
+            self._exit = max(self._exit, failure.exit)
+            return None
+
+    def path(self, text: str) -> Path:
+        return self._folder / Path(text).expanduser()
+
+    def settle(self) -> None:
+        if self._problems:
+            raise Failure(dict.fromkeys(self._problems), exit=self._exit)  # what all share is wrong once
+
+
+def _check_keys(checks: _Checks, values: _Values) -> None:
+    """Note keys that are none, and values of another type than their key's."""
+    for key, (where, value) in values.items():
+        if key not in _EXPECTED:
+            checks.add(f"{where}: {describe(key)}", "no such key", "", did_you_mean(str(key), _EXPECTED))
+        elif not _fits(key, value):
+            checks.add(f"{where}: {key}", describe(value), _EXPECTED[key])
+
+
+_EXPECTED: Mapping[str, str] = {
+    "data": "the path of a folder of results",
+    "method_metadata": "MODULE:ATTR",
+    "method": "a method's name",
+    "repo": "the path of a checkout",
+    "expect_validation_protocol": " or ".join(PROTOCOLS),
+    "store": "local:FOLDER, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX",
+    "upload_raw": "true or false",
+    "accept_mismatch": "a list of fields",
+}
+
+
+def _fits(key: str, value: Any) -> bool:
+    if key == "upload_raw":
+        return isinstance(value, bool)
+    if key == "accept_mismatch":
+        return isinstance(value, list) and all(isinstance(field, str) and field for field in value)
+    if key == "expect_validation_protocol":
+        return value in PROTOCOLS
+    return isinstance(value, str) and bool(value)
+
+
+def _method(checks: _Checks, where: str, values: _Values) -> BatchMethod | None:
+    """The method of an entry with its defaults; None, with the problems noted, where there is none."""
+    for key in _NEEDED:
+        if key not in values:
+            checks.add(f"{where}: {key}", "missing", _EXPECTED[key])
+    said = {key: place for key, (place, value) in values.items() if key in _EXPECTED and _fits(key, value)}
+    good = {key: values[key][1] for key in said}
+    folders = {key: checks.path(good[key]) for key in ("data", "repo") if key in good}
+    for key, folder in folders.items():
+        if not folder.is_dir():
+            checks.add(f"{said[key]}: {key}", f"{folder} is no folder", _EXPECTED[key])
+    repository, reference, store, metadata = folders.get("repo"), good.get("method_metadata"), None, None
+    if reference is not None and (repository is None or repository.is_dir()):
+        metadata = checks.of(where, lambda: load_method(reference, repository))
+    if "store" in good:
+        store = checks.of(f"{said['store']}: store", lambda: _store(checks, good["store"]))
+    elif metadata is not None:
+        store = checks.of(where, lambda: destination_of(metadata, None))
+    if metadata is None or store is None or "data" not in folders:
+        return None
+    return BatchMethod(
+        data=folders["data"],
+        reference=good["method_metadata"],
+        metadata=metadata,
+        store=store,
+        repository=repository,
+        name=good.get("method"),
+        expected_protocol=good.get("expect_validation_protocol"),
+        upload_raw=good.get("upload_raw", True),
+        accepted=tuple(good.get("accept_mismatch", ())),
+    )
+
+
+def _store(checks: _Checks, text: str) -> StoreLocation:
+    location = StoreLocation.parse(text)
+    return replace(location, place=str(checks.path(location.place))) if location.kind == "local" else location
+
+
+def _check_twice(checks: _Checks, methods: Mapping[str, BatchMethod]) -> None:
+    """Note methods whose artifact another one of the batch would replace."""
+    first: dict[tuple[str, str], str] = {}
+    for where, method in methods.items():
+        other = first.setdefault(method.metadata.key, where)
+        if other != where:
+            name, suite = method.metadata.key
+            found = f"{name!r} of {suite!r} again, as in {other.rpartition(': ')[2]}"
+            checks.add(where, found, "each method once", "take one out, or give the other run a suite of its own")

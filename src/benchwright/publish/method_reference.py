@@ -1,0 +1,67 @@
+"""``MODULE:ATTR`` as the method that it declares: read from source, and imported only where source does not tell."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchwright.arena import MethodMetadata
+from benchwright.contract import Exit, Failure, Problem, usage_error
+from benchwright.publish.declarations import HOLDER_KEYWORD, known_fields, read_declaration
+from benchwright.publish.scope import Scope, parse
+from benchwright.publish.targets import Target, find_target
+
+
+def load_method(reference: str, repository: Path | None = None) -> MethodMetadata:
+    """The method that ``MODULE:ATTR`` declares, in ``repository``, the current folder or an installed package.
+
+    The module is read as a syntax tree, in milliseconds. Only where a name or a value needs running is it imported,
+    from the same place, with all that it imports (``tabarena`` takes five seconds).
+
+    Raises:
+        Failure: there is no such module or name, or the method may not have these values (exit 2, with close names);
+            the module cannot be imported for want of a package (exit 3), or fails (exit 2); what the name stands for
+            declares no method (exit 2).
+    """
+    target = find_target(reference, repository, to_write=False)
+    try:
+        return read_declaration(target).metadata()
+    except Failure as failure:
+        if failure.exit != Exit.REFUSED:
+            raise
+        return _imported(target, failure)
+
+
+def can_declare(field: str, reference: str, repository: Path | None = None) -> bool:
+    """Whether the class that ``MODULE:ATTR`` is declared with has a field; yes where the source of it is not found.
+
+    Fields are newer than ``tabarena`` 0.1.0 that a checkout of it can neither declare nor be blamed for.
+
+    Raises:
+        Failure: there is no such module (exit 2).
+    """
+    target = find_target(reference, repository, to_write=False)
+    known = known_fields(Scope(target, parse(target.read(), target)))
+    return known is None or field in known
+
+
+def _imported(target: Target, unread: Failure) -> MethodMetadata:
+    """The method behind a name that its source alone does not tell (``unread``)."""
+    sys.path.insert(0, str(target.source_root))
+    try:
+        module = importlib.import_module(target.module)
+    except ModuleNotFoundError as error:
+        found = f"not installed for {sys.executable}, but imported for {target}"
+        missing = Problem("missing-package", error.name or "a package", found, "", "use a Python that has it")
+        raise Failure([missing, *unread.problems], exit=Exit.ENVIRONMENT) from error
+    except Exception as error:
+        found = f"cannot be imported: {type(error).__name__}: {error}"
+        raise Failure([Problem("import-failed", str(target), found), *unread.problems], exit=Exit.USAGE) from error
+    finally:
+        sys.path.remove(str(target.source_root))
+    value: Any = getattr(module, target.attribute, None)
+    if value is None:
+        raise usage_error(str(target), "the imported module has no such name", code="unknown-attribute")
+    return MethodMetadata.from_object(getattr(value, HOLDER_KEYWORD, value))

@@ -1,0 +1,262 @@
+"""The entry planned from the run script and from what the run left, and the log with it on top."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from benchwright.arena import MethodMetadata
+from benchwright.arena.benchmark_log import LOG_NAME, BenchmarkLog, LogHeading
+from benchwright.contract import Failure, Problem, redact, usage_error
+from benchwright.files import RunPaths, read_bytes
+from benchwright.publish.method_reference import load_method
+from benchwright.publish.run_log.entry import RunFacts, entry_text
+from benchwright.publish.run_log.head import Head, head_at_setup, read_reflog
+from benchwright.publish.run_log.plan_text import standalone_plan
+from benchwright.publish.run_log.records import SetUp, read_set_ups
+from benchwright.publish.run_log.script import RunScript, identities, read_script
+from benchwright.publish.run_log.settings import settings_of_plans, settings_of_text
+from benchwright.publish.run_log.traces import Traces, read_traces
+from benchwright.publish.source_edit import replace_unchanged
+
+_LARGEST_LOG = 64 * 2**20
+_PLACES = (LOG_NAME, f"packages/tabflow_slurm/{LOG_NAME}")
+"""Where a checkout keeps its log: ours, and the one of a TabArena checkout."""
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True)
+class LogRequest:
+    """Whose entry to write and where. None leaves it to the script, its checkout and its workspace.
+
+    ``repository`` is the checkout whose HEAD counts and that ``reference`` (``MODULE:ATTR``) is looked up in;
+    ``notes`` and ``fixes`` are added to what the script says, ``purpose`` takes the place of its first paragraph.
+    """
+
+    script: Path
+    log: Path | None = None
+    repository: Path | None = None
+    workspace: Path | None = None
+    reference: str | None = None
+    suite: str | None = None
+    purpose: str | None = None
+    notes: tuple[str, ...] = ()
+    fixes: tuple[str, ...] = ()
+    date: str | None = None
+
+
+@dataclass(frozen=True)
+class LogPlan:
+    """A planned entry: the log's bytes as they were read and as they will be.
+
+    ``line`` is where the entry stands, or will. An ``entry`` that is None is there already.
+    """
+
+    log: Path
+    benchmark: str
+    line: int
+    before: bytes
+    after: bytes
+    entry: str | None = None
+    head: Head | None = None
+    set_ups: tuple[SetUp, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def changes_file(self) -> bool:
+        """Whether the log lacks the entry."""
+        return self.entry is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan in the JSON envelope's form."""
+        return {
+            "log": str(self.log),
+            "benchmark": self.benchmark,
+            "line": self.line,
+            "entry": self.entry,
+            "git": self.head.to_dict() if self.head else None,
+            "set_ups": [one.to_dict() for one in self.set_ups],
+        }
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """What a request names, read."""
+
+    script: RunScript
+    paths: RunPaths
+    log: BenchmarkLog
+    log_path: Path
+    checkout: Path
+    metadata: MethodMetadata | None
+
+
+def plan_log_entry(request: LogRequest) -> LogPlan:
+    """The entry of a run, and the log with it on top; nothing to do where the log has an entry of the benchmark.
+
+    Raises:
+        Failure: script, log, metadata or options are wrong (exit 2, every problem), nothing of the run is there and
+            no date is given (exit 2), or the plan cannot be taken out of the script (exit 5).
+        OSError: the run's folders cannot be read.
+    """
+    inputs = _inputs(request)
+    benchmark = inputs.paths.benchmark
+    there = inputs.log.find(benchmark)
+    content = inputs.log.content
+    if there is not None:
+        return LogPlan(inputs.log_path, benchmark, there.line, content, content)
+    set_ups, damaged = read_set_ups(inputs.paths)
+    traces = read_traces(inputs.paths)
+    head = head_at_setup(set_ups, traces, read_reflog(inputs.checkout), inputs.checkout)
+    entry = redact(entry_text(_facts(request, inputs, set_ups, traces, head)))
+    after = inputs.log.with_entry(entry)
+    return LogPlan(
+        inputs.log_path,
+        benchmark,
+        _heading(after, benchmark).line,
+        content,
+        after,
+        entry,
+        head,
+        set_ups,
+        (*damaged, *_remarks(head, inputs.checkout)),
+    )
+
+
+def apply_log_entry(plan: LogPlan) -> bool:
+    """Write a planned entry; whether there was anything to write. The entries that are there stay to the byte.
+
+    Raises:
+        Failure: the log is no longer what the plan was made from (exit 5).
+        OSError: it cannot be written.
+    """
+    if plan.changes_file:
+        replace_unchanged(plan.log, plan.before, plan.after)
+    return plan.changes_file
+
+
+def _inputs(request: LogRequest) -> _Inputs:
+    """Everything a request names; all that is wrong with it at once."""
+    failures: list[Failure] = []
+    attempt = partial(_attempt, failures)
+    checkout = _checkout(request)
+    log_path = (request.log or _log_of(checkout)).resolve()
+    attempt(lambda: _require_date(request.date))
+    script = attempt(lambda: read_script(request.script))
+    if script:
+        attempt(lambda: script.setup)
+    paths = attempt(lambda: _paths(script, request.workspace)) if script else None
+    log = attempt(lambda: _read_log(log_path))
+    metadata = attempt(lambda: _metadata(request)) if request.reference else None
+    if failures or not (script and paths and log):
+        problems = [problem for failure in failures for problem in failure.problems]
+        raise Failure(problems, exit=max(failure.exit for failure in failures))
+    return _Inputs(script, paths, log, log_path, checkout, metadata)
+
+
+def _attempt(failures: list[Failure], work: Callable[[], _Value]) -> _Value | None:
+    """The value, or None and its failure among the others: all are said at once."""
+    try:
+        return work()
+    except Failure as failure:
+        failures.append(failure)
+        return None
+
+
+def _metadata(request: LogRequest) -> MethodMetadata:
+    """The method that the request's reference declares, whose suite is the one that is given, if any."""
+    assert request.reference is not None
+    metadata = load_method(request.reference, request.repository)
+    if request.suite and _suite(metadata) not in (None, request.suite):
+        found = f"{request.suite}, and {request.reference} declares {metadata.suite}"
+        raise usage_error("--suite", found, "one suite", "leave --suite out, or correct the metadata", code="suite")
+    return metadata
+
+
+def _paths(script: RunScript, workspace: Path | None) -> RunPaths:
+    benchmark, place = identities(script, workspace)
+    return RunPaths(Path(place), benchmark)
+
+
+def _checkout(request: LogRequest) -> Path:
+    """The checkout that is named, or else the one around the run script, or else the script's folder."""
+    if request.repository is not None:
+        return request.repository.absolute()
+    folder = request.script.absolute().parent
+    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
+
+
+def _log_of(checkout: Path) -> Path:
+    places = [checkout / name for name in _PLACES]
+    return next((place for place in places if place.exists()), places[0])
+
+
+def _read_log(path: Path) -> BenchmarkLog:
+    try:
+        return BenchmarkLog(read_bytes(path, limit=_LARGEST_LOG), str(path))
+    except OSError as error:
+        fix = "name it with --log FILE; a new log starts as an empty file"
+        found = (error.strerror or str(error)).lower()
+        raise usage_error(str(path), found, "a benchmark log", fix, code="no-log") from None
+
+
+def _require_date(text: str | None) -> None:
+    try:
+        if text is None or (re.fullmatch(r"\d{4}-\d{2}-\d{2}", text) and datetime.date.fromisoformat(text)):
+            return
+    except ValueError:
+        pass
+    raise usage_error("--date", repr(text), "a date, YYYY-MM-DD")
+
+
+def _facts(request: LogRequest, inputs: _Inputs, set_ups: tuple[SetUp, ...], traces: Traces, head: Head) -> RunFacts:
+    plan = standalone_plan(inputs.script)
+    paragraphs = inputs.script.paragraphs
+    return RunFacts(
+        date=request.date or _date(inputs.paths, head, traces),
+        benchmark=inputs.paths.benchmark,
+        settings=settings_of_plans([one.plan for one in set_ups]) if set_ups else settings_of_text(plan),
+        set_ups=set_ups,
+        head=head,
+        traces=traces,
+        protocol=inputs.metadata.validation_protocol if inputs.metadata else None,
+        suite=request.suite or _suite(inputs.metadata),
+        reference=request.reference or "",
+        purpose=request.purpose or (paragraphs[0] if paragraphs else ""),
+        notes=(*paragraphs[1:], *request.notes),
+        fixes=request.fixes,
+        plan=plan,
+    )
+
+
+def _suite(metadata: MethodMetadata | None) -> str | None:
+    """A method's suite, where its metadata declares one: the default is the method's own name."""
+    return metadata.suite if metadata and metadata.suite != metadata.method else None
+
+
+def _date(paths: RunPaths, head: Head, traces: Traces) -> str:
+    """The day the run was set up, in UTC, or began where only a later set-up is known."""
+    moments = [moment for moment in (head.at, traces.first and traces.first[0]) if moment is not None]
+    if not moments:
+        found = f"nothing of {paths.benchmark}: no plan record, job file, log or result"
+        fix = "name it with --workspace DIR, or give the run's date with --date YYYY-MM-DD"
+        raise usage_error(str(paths.workspace), found, "the workspace of the run", fix, code="no-run")
+    return datetime.datetime.fromtimestamp(min(moments), datetime.UTC).date().isoformat()
+
+
+def _remarks(head: Head, checkout: Path) -> tuple[Problem, ...]:
+    if head.sha is not None:
+        return ()
+    fix = "name the run's checkout with --repo DIR, or write the commit into the entry if you know it"
+    return (Problem("unknown-commit", str(checkout), head.how, "the commit that was HEAD at set-up", fix),)
+
+
+def _heading(content: bytes, benchmark: str) -> LogHeading:
+    heading = BenchmarkLog(content, "").find(benchmark)
+    assert heading is not None
+    return heading

@@ -1,0 +1,142 @@
+"""What lies at the place of an upload: whose it is, how much of it is there, and whether the upload may go on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from benchwright.contract import Exit, Failure, Problem
+from benchwright.objects import ObjectInfo, ObjectStore, survey
+from benchwright.processing import layout
+from benchwright.publish.hosted import HostedManifest, HostedObject, Manifest, Predecessor, part_of, read_manifest
+from benchwright.publish.upload_plan import PlannedObject, UploadPlan
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An upload's plan beside what a store holds below its prefix.
+
+    ``found`` has the objects of an artifact that are there, planned or not, by name; ``equal`` are the names of those
+    with the planned content.
+    """
+
+    plan: UploadPlan
+    manifest: HostedManifest | None
+    found: Mapping[str, ObjectInfo]
+    equal: frozenset[str]
+
+    @property
+    def ours(self) -> bool:
+        """Whether the manifest there claims the place for the very content of the plan."""
+        return self.manifest is not None and self.manifest.manifest.objects == self.plan.manifest.objects
+
+    @property
+    def marked(self) -> bool:
+        """Whether the marker of a complete artifact is there."""
+        return layout.METADATA in self.found
+
+    @property
+    def outstanding(self) -> tuple[PlannedObject, ...]:
+        """What is not there yet as it should be, in the order of the plan."""
+        return tuple(planned for planned in self.plan.objects if planned.name not in self.equal)
+
+    @property
+    def obsolete(self) -> tuple[ObjectInfo, ...]:
+        """Objects of a predecessor under names that the plan does not have."""
+        planned = self.plan.manifest.objects
+        return tuple(info for name, info in self.found.items() if name not in planned and self._is_replaced(name))
+
+    @property
+    def strangers(self) -> dict[str, HostedObject]:
+        """Objects with another content than planned that no manifest accounts for."""
+        return {
+            name: HostedObject.of(info)
+            for name, info in self.found.items()
+            if name not in self.equal and not self._is_replaced(name)
+        }
+
+    def refusal(self) -> Problem | None:
+        """Why nothing may be written here without ``--replace``; None where the upload may go on."""
+        differing = sorted(self.found.keys() - self.equal)
+        if (self.ours and not self.strangers) or (self.manifest is None and not differing):
+            return None
+        where, expected = self.plan.url, "nothing, or this very artifact"
+        fix = "look at what is there; --replace puts this one in its place and lists the other as its predecessor"
+        if self.manifest is None or self.ours:
+            what = "an artifact" if self.marked else "objects"
+            found = f"{what} of another program: {', '.join(sorted(self.strangers))}"
+            return Problem("hosted-differs", where, found, expected, fix)
+        if self.marked:
+            found = f"another artifact: {self._differences(self.manifest.manifest)}"
+            return Problem("hosted-differs", where, found, expected, fix)
+        since = self.manifest.info.modified
+        begun = f", begun {since:%Y-%m-%d %H:%M} UTC" if since else ""
+        found = f"an unfinished upload of another artifact{begun}: {self._differences(self.manifest.manifest)}"
+        return Problem("upload-unfinished", where, found, expected, f"let it be run again to its end; {fix}")
+
+    def successor(self) -> Manifest:
+        """The manifest of the plan over what is there: what it replaces is listed."""
+        before = () if self.manifest is None else self.manifest.manifest.predecessors
+        if self.manifest is not None and not self.ours:
+            before = (*before, Predecessor(self.manifest.info.sha256, self.manifest.manifest.objects))
+        strangers = self.strangers
+        if strangers and self.manifest is None:
+            strangers = {name: HostedObject.of(info) for name, info in self.found.items()}
+        if strangers:
+            before = (*before, Predecessor(None, strangers))
+        plan = self.plan.manifest
+        return Manifest(plan.method, plan.suite, plan.objects, before)
+
+    def _is_replaced(self, name: str) -> bool:
+        if self.manifest is None:
+            return False
+        manifest, found = self.manifest.manifest, HostedObject.of(self.found[name])
+        theirs = not self.ours and name in manifest.objects and manifest.objects[name].is_like(found)
+        return theirs or manifest.replaced(name, found)
+
+    def _differences(self, theirs: Manifest) -> str:
+        planned = self.plan.manifest.objects
+        changed = sorted(
+            name for name in planned.keys() & theirs.objects.keys() if planned[name] != theirs.objects[name]
+        )
+        added, lacking = sorted(planned.keys() - theirs.objects.keys()), sorted(theirs.objects.keys() - planned.keys())
+        said = [("differs in", changed), ("lacks", added), ("has", lacking)]
+        return "; ".join(f"it {verb} {', '.join(names)}" for verb, names in said if names)
+
+
+def look(plan: UploadPlan, store: ObjectStore, *, trust: bool = True) -> Standing:
+    """What a store holds at the place of an upload; nothing is written.
+
+    An object counts as equal when it has the size and the digest that the store records with it; where none is
+    recorded, and everywhere without ``trust``, it is read back whole.
+
+    Raises:
+        Failure: as the store does.
+    """
+    manifest = read_manifest(store, plan.method, plan.suite)
+    start = f"{plan.prefix}/"
+    seen = survey(store, [start + planned.name for planned in plan.objects], prefix=start)
+    there = {info.key.removeprefix(start): info for info in (*seen.found.values(), *seen.unexpected)}
+    found = {name: info for name, info in sorted(there.items()) if part_of(name)}
+    planned_by_name = {planned.name: planned for planned in plan.objects}
+    equal = {
+        name
+        for name, info in found.items()
+        if name in planned_by_name and is_equal(planned_by_name[name], info, store, trust=trust)
+    }
+    return Standing(plan, manifest, found, frozenset(equal))
+
+
+def is_equal(planned: PlannedObject, info: ObjectInfo, store: ObjectStore, *, trust: bool = True) -> bool:
+    """Whether an object has the planned content; see ``look``."""
+    if info.size != planned.size or info.sha256 not in (None, planned.sha256):
+        return False
+    if trust and info.sha256 is not None:
+        return True
+    try:
+        store.prove(info.key, sha256=planned.sha256)
+    except Failure as failure:
+        if failure.exit != Exit.NO:
+            raise
+        return False
+    return True

@@ -1,0 +1,271 @@
+"""The plan of an upload: every object with its content's size and digest, proved to be complete before any is sent."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchwright.arena import MethodMetadata
+from benchwright.contract import Exit, Failure, Problem, Progress, usage_error
+from benchwright.objects import StoreLocation
+from benchwright.processing import layout
+from benchwright.processing.sidecar import FileFacts
+from benchwright.publish import artifact_checks as checks
+from benchwright.publish import upload_remarks
+from benchwright.publish.archive import Archive, measure, survey_folder, zip_chunks
+from benchwright.publish.artifact import Artifact
+from benchwright.publish.byte_count import ByteCount
+from benchwright.publish.hosted import (
+    PROCESSED_ZIP,
+    RAW_ZIP,
+    ZIPS,
+    HostedObject,
+    Manifest,
+    check_apart,
+    part_of,
+    prefix_of,
+)
+
+_PIECE = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedObject:
+    """An object to be: its key below the artifact's prefix, where its content comes from, and what that must be.
+
+    ``size`` is in bytes, ``sha256`` in hex.
+    """
+
+    name: str
+    source: Path | Archive | bytes
+    size: int
+    sha256: str
+
+    @property
+    def part(self) -> str:
+        """The part of the artifact that it belongs to."""
+        return part_of(self.name) or self.name
+
+    @property
+    def facts(self) -> HostedObject:
+        """What a store will say of it."""
+        return HostedObject(self.size, self.sha256)
+
+    def chunks(self) -> Iterator[bytes]:
+        """The content, in pieces of about a mebibyte.
+
+        Raises:
+            Failure: files of an archive changed (code ``content-changed``).
+            OSError: the source cannot be read.
+        """
+        if isinstance(self.source, bytes):
+            yield self.source
+        elif isinstance(self.source, Archive):
+            yield from zip_chunks(self.source)
+        else:
+            with open(self.source, "rb") as file:
+                yield from iter(lambda: file.read(_PIECE), b"")
+
+
+@dataclass(frozen=True)
+class UploadPlan:
+    """What an upload puts below ``prefix`` in the store at ``destination``; the marker, ``metadata.yaml``, is last.
+
+    ``remarks`` are worth knowing and stop nothing.
+    """
+
+    method: str
+    suite: str
+    destination: StoreLocation
+    prefix: str
+    objects: tuple[PlannedObject, ...]
+    remarks: tuple[Problem, ...]
+
+    @property
+    def url(self) -> str:
+        """Where the artifact will be."""
+        return f"{self.destination}/{self.prefix}"
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts of the artifact, in the order they are sent."""
+        return tuple(dict.fromkeys(planned.part for planned in self.objects))
+
+    @property
+    def size(self) -> int:
+        """The bytes of all objects."""
+        return sum(planned.size for planned in self.objects)
+
+    @property
+    def manifest(self) -> Manifest:
+        """The manifest of an upload that replaces nothing."""
+        return Manifest(self.method, self.suite, {planned.name: planned.facts for planned in self.objects})
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan in the JSON envelope's form."""
+        return {
+            "method": self.method,
+            "suite": self.suite,
+            "destination": self.url,
+            "parts": list(self.parts),
+            "size": self.size,
+            "objects": [
+                {"key": f"{self.prefix}/{one.name}", "part": one.part, "size": one.size, "sha256": one.sha256}
+                for one in self.objects
+            ],
+        }
+
+
+def destination_of(metadata: MethodMetadata, store: str | None) -> StoreLocation:
+    """The store that is named, else the one that the method's metadata declares.
+
+    Raises:
+        Failure: there is none, or it is no store (exit 2).
+    """
+    if store is not None:
+        return StoreLocation.parse(store)
+    if metadata.cache_type == "local":
+        fix = (
+            "declare one: scripts/set_method_info.py MODULE:ATTR --set cache_type=r2 "
+            """--set 'cache_kwargs={"bucket": "BUCKET", "prefix": "PREFIX"}', or name one with --store LOCATION"""
+        )
+        where = f"{metadata.method}: cache_type"
+        raise usage_error(where, "'local', which names no store", "r2 or s3", fix, code="no-store")
+    location = metadata.cache_kwargs
+    return StoreLocation(metadata.cache_type, location["bucket"], location["prefix"].strip("/"))
+
+
+def plan_upload(
+    artifact: Artifact, destination: StoreLocation, *, upload_raw: bool = True, progress: Progress | None = None
+) -> UploadPlan:
+    """Check an artifact and measure every object of it; nothing is sent and no store is asked.
+
+    Raises:
+        Failure: the artifact is incomplete, was changed since it was processed, or contradicts its declaration; every
+            problem at once (exit 1, or 2 where the declaration itself cannot be).
+    """
+    prefix = prefix_of(*artifact.declared.key)
+    check_apart(destination, prefix, artifact.folder)
+    planning = _Planning(artifact, upload_raw, progress)
+    objects = planning.objects()
+    declared = artifact.declared
+    if planning.problems:
+        raise Failure(planning.problems, exit=planning.exit)
+    remarks = upload_remarks.remarks(artifact, destination, [planned.name for planned in objects], upload_raw)
+    return UploadPlan(declared.method, declared.suite, destination, prefix, tuple(objects), tuple(remarks))
+
+
+class _Planning:
+    """The artifact under examination, the problems so far, and every file of it by its path and digest."""
+
+    def __init__(self, artifact: Artifact, upload_raw: bool, progress: Progress | None) -> None:
+        self.problems: list[Problem] = []
+        self.exit = Exit.NO
+        self._artifact = artifact
+        self._upload_raw = upload_raw
+        self._progress = progress
+        self._files: dict[str, FileFacts] = {}
+
+    def objects(self) -> list[PlannedObject]:
+        """The objects in the order they are sent; fewer where there are problems."""
+        artifact, folder = self._artifact, self._artifact.folder
+        self._check_names()
+        self.problems += artifact.contradictions()
+        tables = self._tables()
+        single = [name for name in (layout.SIDECAR, *tables, layout.HYPERPARAMETERS) if (folder / name).is_file()]
+        archives = self._archives()
+        sizes = [(folder / name).stat().st_size for name in single]
+        count = ByteCount(self._progress, sum(sizes) + sum(archive.size for archive in archives.values()))
+        objects = [self._file(name, count) for name in single]
+        objects += [self._zip(name, archive, count) for name, archive in archives.items()]
+        self._check_digests()
+        return [*objects, _planned(layout.METADATA, artifact.metadata.to_yaml().encode())]
+
+    def _check_names(self) -> None:
+        declared = self._artifact.declared
+        if declared.method == declared.suite:
+            fix = "declare the dated run: scripts/set_method_info.py MODULE:ATTR --set suite=SUITE, then process again"
+            where = f"{declared.method}: suite"
+            found, expected = f"{declared.suite!r}, the method's own name", "another name than the method's"
+            self.problems.append(Problem("suite-is-method", where, found, expected, fix))
+            self.exit = Exit.USAGE
+
+    def _tables(self) -> list[str]:
+        """The result tables, those that must be there first; each is read to its end."""
+        declared, folder = self._artifact.metadata, self._artifact.folder
+        names = list(layout.required_results(declared)) if declared.has_results else []
+        if layout.expects_trajectories(declared) or (folder / layout.TRAJECTORIES).exists():
+            names.append(layout.TRAJECTORIES)
+        for name in names:
+            self.problems += checks.check_table(folder, name)
+        return names
+
+    def _archives(self) -> dict[str, Archive]:
+        """The folders that become zips, by the zip's name."""
+        declared, folder = self._artifact.metadata, self._artifact.folder
+        needed = {PROCESSED_ZIP: declared.has_processed, RAW_ZIP: declared.has_raw}
+        archives = {}
+        for name, below in ZIPS.items():
+            if (name == RAW_ZIP and not self._upload_raw) or not (needed[name] or (folder / below).exists()):
+                continue
+            try:
+                archives[name] = survey_folder(folder / below)
+            except Failure as failure:
+                self.problems += failure.problems
+            except (FileNotFoundError, NotADirectoryError):
+                self.problems.append(self._no_folder(below))
+        if PROCESSED_ZIP in archives:
+            is_config = declared.method_type == "config"
+            self.problems += checks.check_processed(archives[PROCESSED_ZIP], has_configs=is_config)
+        if RAW_ZIP in archives:
+            self.problems += checks.check_raw(archives[RAW_ZIP], folder)
+        return archives
+
+    def _no_folder(self, name: str) -> Problem:
+        fix = "process again: scripts/run_process_method.py PATH --method-metadata MODULE:ATTR --process"
+        if name == layout.RAW:
+            fix += "; or leave the raw results out: --no-upload-raw"
+        where = str(self._artifact.folder / name)
+        return Problem("artifact-incomplete", where, "not there", f"the {name} results", fix)
+
+    def _file(self, name: str, count: ByteCount) -> PlannedObject:
+        count.note = name
+        path, digest, size = self._artifact.folder / name, hashlib.sha256(), 0
+        with open(path, "rb") as file:
+            for piece in iter(lambda: file.read(_PIECE), b""):
+                digest.update(piece)
+                size += len(piece)
+                count(len(piece))
+        self._files[name] = FileFacts(size, digest.hexdigest())
+        return PlannedObject(name, path, size, digest.hexdigest())
+
+    def _zip(self, name: str, archive: Archive, count: ByteCount) -> PlannedObject:
+        count.note = name
+        try:
+            measured = measure(archive, count)
+        except Failure as failure:
+            self.problems += failure.problems
+            return PlannedObject(name, archive, 0, "")
+        for member in archive.members:
+            facts = FileFacts(member.size, measured.files[member.name])
+            self._files[f"{ZIPS[name]}/{member.name}"] = facts
+        return PlannedObject(name, archive, measured.size, measured.sha256)
+
+    def _check_digests(self) -> None:
+        """Compare every file with what processing wrote; the raw ones only where they are published."""
+        sidecar = self._artifact.sidecar
+        if sidecar is None:
+            return
+        left_out = () if self._upload_raw else (f"{layout.RAW}/",)
+        recorded = {name: facts for name, facts in sidecar.files.items() if not name.startswith(left_out)}
+        content = (self._artifact.folder / layout.METADATA).read_bytes()
+        found = {name: facts for name, facts in self._files.items() if name != layout.SIDECAR}
+        found[layout.METADATA] = FileFacts(len(content), hashlib.sha256(content).hexdigest())
+        self.problems += checks.check_files(self._artifact.folder, recorded, found)
+
+
+def _planned(name: str, content: bytes) -> PlannedObject:
+    return PlannedObject(name, content, len(content), hashlib.sha256(content).hexdigest())

@@ -1,0 +1,87 @@
+"""What a maintainer should know of an upload although it stops nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from benchwright.arena import MethodMetadata
+from benchwright.contract import Failure, Problem
+from benchwright.objects import StoreLocation
+from benchwright.processing import layout
+from benchwright.publish.artifact import Artifact
+from benchwright.publish.artifact_checks import machine_path
+from benchwright.publish.hosted import PROCESSED_ZIP, RAW_ZIP, ZIPS
+
+
+def remarks(
+    artifact: Artifact, destination: StoreLocation, names: Sequence[str], upload_raw: bool
+) -> Iterator[Problem]:
+    """Everything worth saying of an artifact that is complete; ``names`` are the objects it is published as."""
+    yield from _on_declaration(artifact, destination)
+    yield from _on_processing(artifact)
+    yield from _on_parts(artifact, names, upload_raw)
+
+
+def _on_declaration(artifact: Artifact, destination: StoreLocation) -> Iterator[Problem]:
+    metadata = artifact.metadata
+    if changed := artifact.changed_fields:
+        said = ", ".join(f"{name} {new!r} (was {old!r})" for name, (old, new) in changed.items())
+        yield Problem("metadata-updated", layout.METADATA, f"published as declared now: {said}")
+    if metadata.date is None:
+        fix = "scripts/set_method_info.py MODULE:ATTR --set date=YYYY-MM-DD"
+        yield Problem("no-date", f"{metadata.method}: date", "not declared", "the day of the run", fix)
+    if metadata.verified:
+        fix = "unless they are: scripts/set_method_info.py MODULE:ATTR --set verified=false"
+        yield Problem("verified", f"{metadata.method}: verified", "true", "results that someone signed off", fix)
+    if (declared := _declared_location(metadata)) != destination:
+        found = f"the metadata names {declared or 'no store'}, the upload goes to {destination}"
+        fix = "colleagues need: scripts/fetch_method.py METHOD SUITE --store LOCATION"
+        yield Problem("other-store", f"{metadata.method}: cache_kwargs", found, "one place", fix)
+    if metadata.cache_kwargs.get("upload_as_public"):
+        where, found = f"{metadata.method}: upload_as_public", "no object is made public by this program"
+        yield Problem("not-public", where, found, "", "let the bucket's policy grant reading")
+
+
+def _declared_location(metadata: MethodMetadata) -> StoreLocation | None:
+    if metadata.cache_type == "local":
+        return None
+    location = metadata.cache_kwargs
+    try:
+        return StoreLocation(metadata.cache_type, location["bucket"], location["prefix"].strip("/"))
+    except Failure:
+        return None
+
+
+def _on_processing(artifact: Artifact) -> Iterator[Problem]:
+    sidecar = artifact.sidecar
+    if sidecar is None:
+        found = "not there: neither the validation protocol nor the files' digests could be compared"
+        fix = "process again with scripts/run_process_method.py, which records them"
+        yield Problem("no-sidecar", layout.SIDECAR, found, "an artifact that this program processed", fix)
+    elif sidecar.validation_protocol is None and artifact.declared.validation_protocol is not None:
+        found = f"declared as {artifact.declared.validation_protocol!r}; the results record none"
+        yield Problem("protocol-not-recorded", f"{artifact.declared.method}: validation_protocol", found)
+    if sidecar is not None and (severe := [one.severity for one in sidecar.findings if one.severity != "context"]):
+        said = ", ".join(f"{count} of severity {name}" for name, count in sorted(Counter(severe).items()))
+        yield Problem("quality-findings", layout.SIDECAR, f"processing noted {said}", "", f"read {layout.SIDECAR}")
+    if (named := machine_path(artifact.folder / layout.CONTEXT)) is not None:
+        yield named
+
+
+def _on_parts(artifact: Artifact, names: Sequence[str], upload_raw: bool) -> Iterator[Problem]:
+    metadata, folder = artifact.metadata, artifact.folder
+    if metadata.method_type == "config" and layout.TRAJECTORIES not in names:
+        yield Problem("no-trajectories", layout.TRAJECTORIES, "not there, so not published: one config was run")
+    if PROCESSED_ZIP not in names:
+        yield Problem("no-processed", PROCESSED_ZIP, "not published: the metadata declares has_processed false")
+    if RAW_ZIP not in names:
+        why = "the metadata declares has_raw false" if upload_raw else "--no-upload-raw"
+        yield Problem("no-raw", RAW_ZIP, f"not published: {why}")
+    known = {*names, layout.METADATA, *ZIPS.values()}
+    top = [entry.name for entry in folder.iterdir() if entry.name not in (*known, layout.RESULTS)]
+    results = folder / layout.RESULTS
+    tables = [f"{layout.RESULTS}/{entry.name}" for entry in results.iterdir()] if results.is_dir() else []
+    left_out = sorted([*top, *(name for name in tables if name not in known)])
+    if left_out:
+        yield Problem("left-out", str(folder), f"not published: {', '.join(left_out)}", "the files of an artifact")

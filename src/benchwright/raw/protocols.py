@@ -1,0 +1,116 @@
+"""The validation protocols of a method's results: a histogram, the key that is true of all, what contradicts one."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from benchwright.raw.protocol import BEYONDARENA_KEY, HOLDOUT_KEY, SYSTEM_KEY, TABARENA_KEY, Protocol
+
+OFFICIAL = {"tabarena": TABARENA_KEY, "beyondarena": BEYONDARENA_KEY}
+"""The protocol of each arena's official results. A system validates by itself under either."""
+_MOST_LINES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Protocols:
+    """How many results were validated how."""
+
+    counts: Mapping[Protocol, int]
+
+    @property
+    def key(self) -> str | None:
+        """The key that is true of every result that says anything; None where none does, or no single key is.
+
+        The results of BeyondArena's rule on larger tasks are those of 8 x 1, so the rule wins where both are met.
+        """
+        met = Counter[str]()
+        for protocol, count in self.counts.items():
+            if protocol.key is not None:
+                met[protocol.key] += count
+        candidates = [key for key, _ in met.most_common()]
+        return next((key for key in candidates if not self.contradicting(key)), None)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether results say different things that no one key is true of."""
+        return self.key is None and any(protocol.key is not None for protocol in self.counts)
+
+    @property
+    def recorded(self) -> bool:
+        """Whether any result records its protocol: a run made since there is such a record."""
+        return any(protocol.recorded is not None for protocol in self.counts)
+
+    def contradicting(self, declared: str) -> int:
+        """How many results say that the declared key is not true of them."""
+        return sum(count for protocol, count in self.counts.items() if _contradicts(protocol, declared))
+
+    def silent(self) -> int:
+        """How many results say nothing."""
+        return sum(count for protocol, count in self.counts.items() if protocol.key is None)
+
+    def unlike(self, arena: str) -> int:
+        """How many results are not shown to have the official protocol of ``arena``, one of `OFFICIAL`."""
+        if all(protocol.key == SYSTEM_KEY for protocol in self.counts):
+            return 0
+        return self.contradicting(OFFICIAL[arena]) + self.silent()
+
+    def histogram(self) -> list[tuple[str, str | None, int]]:
+        """What results show, their key, and how many do, most first; results that differ in row counts go together."""
+        groups: dict[tuple[Any, ...], list[Protocol]] = defaultdict(list)
+        for protocol in self.counts:
+            groups[_kind(protocol)].append(protocol)
+        bars = [(_shown(group), group[0].key, sum(self.counts[each] for each in group)) for group in groups.values()]
+        return sorted(bars, key=lambda bar: (-bar[2], bar[0]))
+
+    def lines(self) -> list[str]:
+        """The histogram as lines, the most common first, at most six."""
+        bars = self.histogram()
+        lines = [f"{count:>6}  {shown}" for shown, _, count in bars[:_MOST_LINES]]
+        if len(bars) > _MOST_LINES:
+            lines.append(f"{sum(bar[2] for bar in bars[_MOST_LINES:]):>6}  in {len(bars) - _MOST_LINES} other ways")
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """The key, whether it is recorded, and the histogram, as plain values."""
+        return {
+            "key": self.key,
+            "mixed": self.mixed,
+            "recorded": self.recorded,
+            "histogram": [{"shows": shown, "key": key, "results": count} for shown, key, count in self.histogram()],
+        }
+
+
+def protocols(each: Iterable[Protocol]) -> Protocols:
+    """The protocols of a method's results."""
+    return Protocols(dict(Counter(each)))
+
+
+def _contradicts(protocol: Protocol, declared: str) -> bool:
+    if protocol.recorded is not None and protocol.recorded == protocol.key and not _is_holdout(protocol):
+        # What the run wrote down is its protocol; the children of another one might look the same.
+        return protocol.recorded != declared
+    return protocol.agrees_with(declared) is False
+
+
+def _is_holdout(protocol: Protocol) -> bool:
+    return protocol.key is not None and protocol.key.startswith(HOLDOUT_KEY)
+
+
+def _kind(protocol: Protocol) -> tuple[Any, ...]:
+    """What tells protocols apart when their row counts do not matter."""
+    if _is_holdout(protocol):
+        return protocol.key, protocol.recorded
+    if protocol.children > 1:
+        return protocol.children, protocol.shape, protocol.requested, protocol.recorded, protocol.key
+    return protocol.explanation, protocol.key
+
+
+def _shown(group: list[Protocol]) -> str:
+    """What a group shows: the one explanation of all, or that of the smallest task with the rows of the largest."""
+    smallest, *_, largest = sorted([*group, *group], key=lambda protocol: protocol.rows)
+    if all(protocol.explanation == smallest.explanation for protocol in group):
+        return smallest.explanation
+    return f"{smallest.explanation}; elsewhere up to {largest.rows} rows"

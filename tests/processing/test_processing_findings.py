@@ -1,0 +1,312 @@
+"""Bad input: each oddity is listed with what it concerns, and either the rest is processed or the run refused."""
+
+import gzip
+import os
+import pickle
+import shutil
+
+import numpy as np
+import pytest
+from artifact_samples import build, copied, metadata_of, task_rows
+from processing_samples import DATASETS, changed, genuine_results
+
+from benchwright.contract import Exit, Failure
+from benchwright.processing import build_artifact, read_sidecar
+from benchwright.processing.coverage import coverage_findings, task_problems
+from benchwright.processing.quality import Quality
+from benchwright.processing.task_metadata import SplitFacts, TaskTable
+from benchwright.raw import find_results
+from benchwright.raw.safe_pickle import loads
+
+C1, R1 = (f"LightGBM_{number}_default_BAG_L1" for number in ("c1", "r1"))
+BREAST, DIABETES, WINE = DATASETS
+
+
+class Marker:
+    """What would create a file, were it ever unpickled for real."""
+
+    def __init__(self, path):
+        self.path = str(path)
+
+    def __reduce__(self):
+        return os.mkdir, (self.path,)
+
+
+def plain(value):
+    """Ordinary dicts and arrays in place of what the loader makes."""
+    if isinstance(value, np.ndarray):
+        return np.array(value)
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    return [plain(each) for each in value] if isinstance(value, list) else value
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A results tree with two configs, and a way to change one of its results."""
+    source = copied(tmp_path / "run", C1, R1)
+
+    def edit(change, config=R1, task=WINE, split="0_1"):
+        path = source / config / task / split / "results.pkl"
+        content = plain(loads(gzip.decompress(path.read_bytes())))
+        change(content)
+        path.write_bytes(gzip.compress(pickle.dumps(content, 4)))
+        return path
+
+    return source, edit
+
+
+def built(tmp_path, source, **options):
+    return build("LightGBM", tmp_path / "cache", source=source, **{"trajectories": False, **options})
+
+
+def refusal(tmp_path, source, **options):
+    with pytest.raises(Failure) as caught:
+        built(tmp_path, source, **options)
+    assert caught.value.exit == Exit.NO
+    assert not (tmp_path / "cache" / "artifacts").exists()
+    return caught.value.problems
+
+
+def damage(path, kind, tmp_path):
+    content = path.read_bytes()
+    path.write_bytes(
+        {
+            "truncated": content[:3_000],
+            "empty-file": b"",
+            "not-a-pickle": b"garbage",
+            "trailing-data": gzip.compress(gzip.decompress(content) + b"more"),
+            "dangerous-pickle": gzip.compress(pickle.dumps(Marker(tmp_path / "marker"))),
+            "too-large": content[:-4] + (2**32 - 1).to_bytes(4, "little"),
+        }[kind]
+    )
+
+
+@pytest.mark.parametrize("kind", ["truncated", "empty-file", "not-a-pickle", "trailing-data", "dangerous-pickle"])
+def test_a_file_that_cannot_be_used_is_left_out_and_named(run, tmp_path, kind):
+    source, _ = run
+    damage(source / R1 / WINE / "0_1" / "results.pkl", kind, tmp_path)
+    artifact = built(tmp_path, source)
+    first, second = artifact.findings
+    assert (first.code, first.severity) == (kind, "error")
+    assert (first.dataset, first.split, first.framework) == (WINE, None, R1)
+    assert first.found.startswith("0_1/results.pkl: ")
+    assert str(tmp_path) not in str(first.problem())
+    assert (second.code, second.severity, second.where) == ("configs-missing", "warn", f"{WINE}, split 1")
+    assert artifact.counts["results"] == 17
+    assert read_sidecar(artifact.folder).findings == artifact.findings
+    assert read_sidecar(artifact.folder).inputs.files == 17
+    assert not (tmp_path / "marker").exists()
+    assert not (artifact.folder / "raw" / R1 / WINE / "0_1").exists()
+
+
+def test_a_header_that_lies_about_its_length(run, tmp_path):
+    source, _ = run
+    damage(source / R1 / WINE / "0_1" / "results.pkl", "too-large", tmp_path)
+    assert built(tmp_path, source).findings[0].code in ("too-large", "truncated")
+
+
+def test_predictions_that_are_no_numbers(run, tmp_path):
+    source, edit = run
+
+    def change(content):
+        content["simulation_artifacts"]["pred_proba_dict_test"][R1][3] = np.nan
+
+    edit(change)
+    finding = built(tmp_path, source).findings[0]
+    assert (finding.code, finding.severity) == ("not-finite", "error")
+    assert "has 3 NaN or infinite of 177" in finding.found
+
+
+def test_an_error_that_is_no_number(run, tmp_path):
+    source, edit = run
+    edit(lambda content: content.update(metric_error=float("nan")))
+    finding = built(tmp_path, source).findings[0]
+    assert (finding.code, finding.severity, finding.found) == (
+        "not-finite",
+        "error",
+        "0_1/results.pkl: metric_error is nan",
+    )
+
+
+def test_a_name_in_a_file_does_not_smuggle_a_path_into_the_sidecar(run, tmp_path):
+    source, edit = run
+    edit(lambda content: content.update(problem_type="/home/someone/tasks"))
+    finding = built(tmp_path, source).findings[0]
+    assert finding.found == "0_1/results.pkl: problem_type is '<path>'"
+
+
+def test_labels_of_another_task_refuse_the_run(run, tmp_path):
+    source, edit = run
+
+    def change(content):
+        content["simulation_artifacts"]["y_test"] = content["simulation_artifacts"]["y_test"][::-1].copy()
+
+    path = edit(change)
+    (problem,) = refusal(tmp_path, source)
+    assert (problem.code, problem.where) == ("rows-differ", str(path))
+    assert str(source / C1 / WINE / "0_1" / "results.pkl") in problem.expected
+
+
+def test_labels_of_another_task_are_seen_where_nothing_is_mixed(run, tmp_path):
+    source, edit = run
+
+    def change(content):
+        content["simulation_artifacts"]["y_test"] = content["simulation_artifacts"]["y_test"][::-1].copy()
+
+    edit(change)
+    (problem,) = refusal(tmp_path, source, metadata=metadata_of("LightGBM", can_hpo=False))
+    assert problem.code == "rows-differ"
+
+
+def test_two_files_for_one_result_refuse_the_run(run, tmp_path):
+    source, _ = run
+    shutil.copytree(source / C1 / WINE, source / C1 / "wine-again")
+    problems = refusal(tmp_path, source)
+    assert {problem.code for problem in problems} == {"duplicate-result", "split-scattered"}
+    assert len(problems) == 6
+
+
+def test_a_result_of_another_method_refuses_the_run(run, tmp_path):
+    source, edit = run
+
+    def change(content):
+        content["method_metadata"]["name_prefix"] = "Other"
+        content["framework"] = "Other_r1"
+        for part in ("val", "test"):
+            predictions = content["simulation_artifacts"][f"pred_proba_dict_{part}"]
+            predictions["Other_r1"] = predictions.pop(R1)
+
+    path = edit(change)
+    artifact = built(tmp_path, source)
+    assert artifact.findings[0].code == "misplaced-result"
+    shutil.move(path.parents[1], source / "Other_r1" / WINE)
+    with pytest.raises(Failure) as caught:
+        build_artifact(find_results(source).files, metadata_of("LightGBM"), cache_root=tmp_path / "other", jobs=1)
+    assert "foreign-method" in {problem.code for problem in caught.value.problems}
+
+
+def test_negative_errors_and_times_are_doubtful(run, tmp_path):
+    source, edit = run
+    edit(lambda content: content.update(metric_error=-1e-17, time_infer_s=-0.5))
+    artifact = built(tmp_path, source)
+    assert [(finding.code, finding.severity, finding.where) for finding in artifact.findings] == [
+        ("negative-error", "warn", f"{WINE}, split 1, {R1}"),
+        ("negative-time", "warn", f"{WINE}, split 1, {R1}"),
+    ]
+    assert artifact.findings[0].found == "metric_error is -1e-17"
+    assert artifact.findings[0].fix == "run the item again; leaderboards refuse negative errors"
+
+
+def test_predictions_far_from_their_childrens_mean(run, tmp_path):
+    source, edit = run
+
+    def change(content):
+        stored = content["simulation_artifacts"]["pred_proba_dict_test"][R1]
+        stored[:6] = stored[:6][:, ::-1]
+
+    edit(change)
+    (finding,) = built(tmp_path, source).findings
+    assert (finding.code, finding.severity, finding.where) == ("not-close-test", "warn", f"{WINE}, split 1, {R1}")
+    assert finding.found.startswith("Not close TEST: ")
+    assert finding.found.endswith("% of its stored predictions")
+    assert finding.expected == "the mean of its children, which is used instead"
+
+
+def test_one_finding_a_kind_and_split_with_the_worst_of_it():
+    quality = Quality()
+    results = [result for result in genuine_results("LightGBM") if (result.dataset, result.split) == (WINE, 0)]
+    for number, result in enumerate(results):
+        shares = {"TEST": number / 1000} if number else {}
+        quality.note(changed(result, not_close=shares, metric_error=-float(number)))
+    negative, not_close = sorted(quality.findings(), key=lambda finding: finding.code)
+    assert not_close.found == "Not close TEST: 0.500% of its stored predictions (and 4 more of 6 results)"
+    assert (not_close.severity, not_close.framework) == ("context", results[-1].framework)
+    assert negative.found == "metric_error is -5.0 (and 4 more of 6 results)"
+
+
+def test_splits_that_a_table_of_tasks_has_and_the_results_have_not(run, tmp_path):
+    source, _ = run
+    for config in (C1, R1):
+        shutil.rmtree(source / config / WINE / "0_1")
+        shutil.rmtree(source / config / BREAST)
+    findings = built(tmp_path, source).findings
+    assert [(finding.code, finding.severity, finding.dataset, finding.found) for finding in findings] == [
+        ("splits-missing", "warn", WINE, "no results on 1 of 3 splits of the task (0_1)"),
+        ("datasets-missing", "context", None, f"no results on 1 of 3 datasets ({BREAST})"),
+    ]
+
+
+def test_splits_that_are_missing_by_the_grid_of_the_others(run, tmp_path):
+    source, _ = run
+    for config in (C1, R1):
+        shutil.rmtree(source / config / WINE / "0_1")
+        shutil.rmtree(source / config / BREAST / "0_2")
+    findings = built(tmp_path, source, task_rows=None).findings
+    assert [(finding.severity, finding.dataset, finding.found) for finding in findings] == [
+        ("warn", WINE, "no results on 1 of 3 splits by its repeats and folds (0_1)"),
+        ("context", BREAST, "2 splits, where another dataset has 3"),
+    ]
+
+
+def test_splits_without_the_default_will_be_imputed(run, tmp_path):
+    source, _ = run
+    shutil.rmtree(source / C1 / WINE / "0_1")
+    shutil.rmtree(source / C1 / WINE / "0_2")
+    findings = built(tmp_path, source).findings
+    assert [finding.code for finding in findings] == ["configs-missing", "configs-missing", "imputation-needed"]
+    assert str(findings[2].problem()) == (
+        f"{WINE}, {C1}: no default row on 2 of 3 splits (1, 2), expected a row on each; leaderboards impute the row "
+        "with another method's\n    fix: run the missing items, then process again"
+    )
+
+
+def facts(dataset, tid, split=0):
+    return SplitFacts(dataset, tid, str(tid), 0, split, split, "binary", "y", 2, 10, 5)
+
+
+def test_tasks_are_told_apart_by_their_ids():
+    tasks = TaskTable([row for row in task_rows() if row["tabarena_task_name"] == WINE])
+    found = [
+        (problem.where, problem.found)
+        for problem in task_problems([facts("a", 1), facts("a", 2, 1), facts("b", 1), facts(WINE, 7)], tasks)
+    ]
+    assert found == [
+        ("a", "results with task ids 1 and 2"),
+        ("b", "task id 1 is that of a too"),
+        (WINE, "results with task ids 7 and 7504635427"),
+    ]
+    assert list(task_problems([facts("a", 1), facts("a", 1, 1), facts("b", 2)], tasks)) == []
+
+
+def test_a_task_id_that_the_table_does_not_know_refuses_the_run(tmp_path):
+    rows = [dict(row) for row in task_rows()]
+    for row in rows:
+        row["task_id_str"] = row["task_id_str"].replace("|7504635427|", "|1|")
+    with pytest.raises(Failure) as caught:
+        build("RandomForest", tmp_path, task_rows=rows)
+    assert [str(problem) for problem in caught.value.problems] == [
+        f"{WINE}: results with task ids 1 and 7504635427, expected one, that of the table of tasks\n"
+        "    fix: run one of the tasks again"
+    ]
+
+
+def test_nothing_is_missing_where_all_is_there():
+    assert list(coverage_findings([], None, [facts("a", 1), facts("b", 2)], TaskTable([]))) == []
+
+
+def test_the_gravest_come_first(run, tmp_path):
+    source, edit = run
+    damage(source / R1 / WINE / "0_1" / "results.pkl", "truncated", tmp_path)
+    edit(lambda content: content.update(time_infer_s=-1.0), task=BREAST)
+    for config in (C1, R1):
+        shutil.rmtree(source / config / DIABETES)
+    severities = [finding.severity for finding in built(tmp_path, source).findings]
+    assert severities == ["error", "warn", "warn", "context"]
+
+
+def test_the_tree_the_results_come_from_is_not_touched(run, tmp_path):
+    source, _ = run
+    before = {path: path.stat().st_mtime_ns for path in source.rglob("*")}
+    built(tmp_path, source)
+    assert {path: path.stat().st_mtime_ns for path in source.rglob("*")} == before

@@ -1,0 +1,234 @@
+"""Many splits at a time: the same bytes, nothing left of a process that is killed, memory that stays bounded."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from pathlib import Path
+
+import pytest
+from artifact_samples import build, contents, files_of, metadata_of
+
+from benchwright.contract import Exit, Failure
+from benchwright.processing import artifact_split, build_artifact, memory
+from benchwright.processing.memory import BUDGET, affordable
+from benchwright.processing.workers import run_units
+from benchwright.raw import RawFile
+
+GBM = "LightGBM"
+
+
+def double(number):
+    return 2 * number
+
+
+def own_process(_):
+    time.sleep(0.05)
+    return os.getpid()
+
+
+def refuse(number):
+    if number == 3:
+        raise ValueError(f"unit {number}")
+    time.sleep(10 * (number > 3))
+    return number
+
+
+@pytest.mark.parametrize("processes", [1, 2, 5, 100])
+def test_every_unit_is_worked_on_once(processes):
+    outputs = dict(run_units(double, range(20), processes=processes))
+    assert outputs == {number: 2 * number for number in range(20)}
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_no_units(processes):
+    assert list(run_units(double, [], processes=processes)) == []
+
+
+def test_no_more_processes_than_asked_for_and_none_for_one():
+    assert len({pid for _, pid in run_units(own_process, range(12), processes=3)}) == 3
+    assert {pid for _, pid in run_units(own_process, range(3), processes=1)} == {os.getpid()}
+    assert os.getpid() not in {pid for _, pid in run_units(own_process, range(3), processes=2)}
+
+
+def test_what_a_worker_raises_is_raised_here_and_the_others_end():
+    started, before = time.monotonic(), children_of(os.getpid())
+    with pytest.raises(ValueError, match="unit 3"):
+        list(run_units(refuse, range(8), processes=3))
+    assert time.monotonic() - started < 8
+    assert children_of(os.getpid()) == before
+
+
+class Unsendable(Exception):
+    def __init__(self, one, other):
+        super().__init__(f"{one} and {other}")
+
+
+def raise_unsendable(_):
+    raise Unsendable(1, 2)
+
+
+def test_an_exception_that_cannot_be_sent_is_told_as_text():
+    with pytest.raises(RuntimeError, match="Unsendable: 1 and 2"):
+        list(run_units(raise_unsendable, "ab", processes=2))
+
+
+def test_where_a_worker_failed_is_told():
+    with pytest.raises(ValueError, match="unit 3") as caught:
+        list(run_units(refuse, range(4), processes=2))
+    assert "in refuse" in caught.value.__notes__[0]
+
+
+def test_a_killed_worker_is_a_failure_that_says_what_to_do():
+    with pytest.raises(Failure) as caught:
+        list(run_units(signal.raise_signal, [signal.SIGKILL] * 2, processes=2))
+    assert caught.value.exit == Exit.REMOTE
+    assert str(caught.value.problems[0]) == (
+        "2 worker processes: one of them was killed, most likely for want of memory\n"
+        "    fix: run it again with fewer jobs"
+    )
+
+
+def test_who_stops_listening_leaves_no_process_behind():
+    before = children_of(os.getpid())
+    outputs = run_units(own_process, range(50), processes=2)
+    next(outputs)
+    outputs.close()
+    assert children_of(os.getpid()) == before
+
+
+def test_any_number_of_jobs_gives_the_same_bytes(tmp_path):
+    first = contents(build("LinearModel", tmp_path / "one").folder)
+    assert contents(build("LinearModel", tmp_path / "four", jobs=4).folder) == first
+    assert contents(build("LinearModel", tmp_path / "all", jobs=None).folder) == first
+
+
+def test_progress_counts_splits(tmp_path):
+    calls = []
+    build(
+        "RandomForest", tmp_path, jobs=2, progress=lambda done, total, *, failed=0, note="": calls.append((done, total))
+    )
+    assert calls == [(done, 9) for done in range(1, 10)]
+
+
+def children_of(pid):
+    return [child for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()]
+
+
+BUILD = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from pathlib import Path
+from artifact_samples import build
+from benchwright.processing import artifact_split
+
+load = artifact_split.load_file
+def slow(place):
+    import time
+    time.sleep(0.05)
+    return load(place)
+artifact_split.load_file = slow
+build("LightGBM", Path(sys.argv[2]), jobs=2)
+"""
+
+
+def test_a_build_that_is_killed_takes_its_workers_along_and_leaves_the_artifact_whole(tmp_path):
+    before = contents(build("LightGBM", tmp_path, trajectories=False).folder)
+    command = [sys.executable, "-c", BUILD, str(Path(__file__).parent), str(tmp_path)]
+    process = subprocess.Popen(command)
+    staging = tmp_path / ".benchwright" / "staging"
+    while not (workers := children_of(process.pid)) or not list(staging.glob("*/raw")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + 5
+    while any(Path(f"/proc/{worker}").exists() for worker in workers):
+        assert time.monotonic() < deadline, "a worker outlives its parent"
+        time.sleep(0.01)
+    folder = tmp_path / "artifacts" / "local-2026-11-29" / "methods" / GBM
+    assert contents(folder) == before
+    assert len(list(staging.iterdir())) == 1
+    again = contents(build("LightGBM", tmp_path).folder)
+    assert again == contents(build("LightGBM", tmp_path / "undisturbed").folder)
+    assert list(staging.iterdir()) == []
+
+
+def test_predictions_of_one_result_are_held_at_a_time(monkeypatch, tmp_path):
+    held = []
+    load_file = artifact_split.load_file
+
+    def load(place):
+        assert sum(reference() is not None for reference in held) <= 2  # the split's first, and the one just worked on
+        loaded = load_file(place)
+        held.append(weakref.ref(loaded.result.predictions.test_per_child[0]))
+        return loaded
+
+    monkeypatch.setattr(artifact_split, "load_file", load)
+    build("LinearModel", tmp_path, trajectories=False)
+    assert len(held) == 27
+
+
+def raw_files(count, size):
+    file = files_of(GBM)[0]
+    return [RawFile(*file[:5], size, *file[6:]) for _ in range(count)]
+
+
+def test_as_many_splits_at_a_time_as_fit_into_memory(monkeypatch):
+    small = affordable([raw_files(6, 7_000)] * 9)
+    assert 5 < small < 40
+    assert affordable([raw_files(6, 7_000)] * 9 + [raw_files(200, 4_000_000)]) < small
+    assert affordable([raw_files(1, BUDGET)] * 2) == 1
+    assert affordable([]) == 1
+    monkeypatch.setattr(memory, "BUDGET", 2 * BUDGET)
+    assert affordable([raw_files(6, 7_000)] * 9) > 2 * small
+
+
+def test_files_that_cannot_be_read_say_nothing_of_memory(tmp_path):
+    (tmp_path / "0_0").mkdir()
+    (tmp_path / "0_0" / "results.pkl").write_bytes(b"")
+    assert affordable([[RawFile(str(tmp_path), "M", "task", 0, 0, 0, 0, 0)]]) == 1
+
+
+def test_threads_of_the_caller_do_no_harm(tmp_path):
+    """A terminal's progress bar has one, and forking beside it must not hang."""
+    stop = threading.Event()
+    thread = threading.Thread(target=lambda: [print(end="") for _ in iter(stop.is_set, True)], daemon=True)
+    thread.start()
+    try:
+        assert build("RandomForest", tmp_path, jobs=3).counts["results"] == 9
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_a_cluster_that_does_not_answer(monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    monkeypatch.setenv("RAY_ADDRESS", f"ray://127.0.0.1:{port}")
+    with pytest.raises(Failure) as caught:
+        list(run_units(double, range(3), processes=2, backend="ray"))
+    assert caught.value.exit == Exit.REMOTE
+    assert str(caught.value.problems[0]) == (
+        f"RAY_ADDRESS=ray://127.0.0.1:{port}: no answer: [Errno 111] Connection refused, expected a Ray cluster\n"
+        "    fix: start the cluster, correct RAY_ADDRESS, or use --backend local"
+    )
+
+
+@pytest.mark.slow
+def test_the_workers_of_ray_write_into_the_named_cache(tmp_path, monkeypatch):
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setenv("TABARENA_CACHE", str(tmp_path / "another"))
+    built = build_artifact(
+        files_of("LinearModel"), metadata_of("LinearModel"), cache_root=tmp_path / "ray", jobs=2, backend="ray"
+    )
+    here = build("LinearModel", tmp_path / "local", task_rows=None)
+    assert contents(built.folder) == contents(here.folder)
+    assert not (tmp_path / "another").exists()
+    with pytest.raises(Failure) as caught:
+        list(run_units(signal.raise_signal, [signal.SIGKILL], processes=1, backend="ray"))
+    assert (caught.value.exit, caught.value.problems[0].code) == (Exit.REMOTE, "worker-killed")

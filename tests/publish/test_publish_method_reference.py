@@ -1,0 +1,142 @@
+"""A reference to a method: read from source in milliseconds, imported only where source does not tell."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from info_files import INFO_FILES, checkout, copied_checkout, declarations_in
+
+from benchwright.contract import Exit, Failure
+from benchwright.publish import load_method
+
+DECLARED = 'x = MethodMetadata.config(method="A", suite="s", ag_key="K", validation_protocol="8x1")\n'
+
+
+@pytest.fixture(autouse=True)
+def forget_imports(monkeypatch):
+    """The modules of a test's checkout are not those of the next."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        if name.partition(".")[0] in ("models", "made"):
+            del sys.modules[name]
+
+
+def failure(reference, repository):
+    with pytest.raises(Failure) as caught:
+        load_method(reference, repository)
+    return caught.value
+
+
+def test_a_declaration_is_read(tmp_path):
+    target = checkout(tmp_path, DECLARED)
+    metadata = load_method("models.info:x", target.repository)
+    assert (metadata.key, metadata.ag_key, metadata.validation_protocol) == (("A", "s"), "K", "8x1")
+
+
+def test_a_checkout_that_may_not_be_written_is_read(tmp_path):
+    target = checkout(tmp_path, DECLARED)
+    target.path.chmod(0o444)
+    target.path.parent.chmod(0o555)
+    assert load_method("models.info:x", target.repository).method == "A"
+    target.path.parent.chmod(0o755)
+
+
+def test_a_module_behind_a_link_out_of_the_checkout_is_read(tmp_path):
+    target = checkout(tmp_path / "there", DECLARED)
+    here = tmp_path / "here" / "src" / "models" / "info.py"
+    here.parent.mkdir(parents=True)
+    here.symlink_to(target.path)
+    assert load_method("models.info:x", tmp_path / "here").method == "A"
+    missing = failure("models.info:y", tmp_path / "here")
+    assert missing.exit == Exit.USAGE
+    assert missing.problems[0].fix == "one of x"
+
+
+def test_an_installed_package_is_read_without_importing_it(tmp_path):
+    code = (
+        "import sys; from benchwright.publish import load_method;"
+        "print(load_method('tabarena.models.nori.info:nori_method_metadata').key);"
+        "print('tabarena' in sys.modules, 'pandas' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "('Nori', 'tabarena-2026-06-30')\nFalse False\n"
+
+
+def test_every_declaration_of_the_peer_is_read_as_it_is_imported(tmp_path):
+    import importlib
+
+    from benchwright.arena import MethodMetadata
+
+    repository = copied_checkout(tmp_path)
+    targets = [target for file in INFO_FILES for target in declarations_in(repository, file)]
+    assert len(targets) > 40
+    for target in targets:
+        theirs = getattr(importlib.import_module(target.module), target.attribute)
+        ours = load_method(str(target), repository).to_dict(with_protocol=False)
+        assert ours == MethodMetadata.from_object(theirs).to_dict(with_protocol=False)
+
+
+def test_what_is_computed_is_imported(tmp_path):
+    source = (
+        "from benchwright.arena import MethodMetadata\n"
+        "def make(name):\n    return MethodMetadata.config(method=name, suite='s', ag_key='K')\n"
+        "x = make('Made')\n"
+        "class Info:\n    method_metadata = x\n"
+        "held = Info()\n"
+        "nothing = 3 + 4\n"
+    )
+    target = checkout(tmp_path, source)
+    assert load_method("models.info:x", target.repository).method == "Made"
+    assert load_method("models.info:held", target.repository).method == "Made"
+    odd = failure("models.info:nothing", target.repository)
+    assert (odd.exit, odd.problems[0].code) == (Exit.USAGE, "metadata-type")
+    assert str(target.source_root) not in sys.path
+
+
+def test_an_import_that_fails_says_why_and_what_was_not_read(tmp_path):
+    target = checkout(tmp_path, "import no_such_package\nx = no_such_package.make()\n")
+    lacking = failure("models.info:x", target.repository)
+    assert lacking.exit == Exit.ENVIRONMENT
+    assert lacking.problems[0].code == "missing-package"
+    assert str(lacking.problems[0]) == (
+        f"no_such_package: not installed for {sys.executable}, but imported for models.info:x\n"
+        "    fix: use a Python that has it"
+    )
+    assert lacking.problems[1].where == f"{target.path}:2"
+
+
+def test_an_import_that_breaks_says_how(tmp_path):
+    target = checkout(tmp_path, "x = 1 / 0\n")
+    broken = failure("models.info:x", target.repository)
+    assert (broken.exit, broken.problems[0].code) == (Exit.USAGE, "import-failed")
+    assert broken.problems[0].found == "cannot be imported: ZeroDivisionError: division by zero"
+
+
+@pytest.mark.parametrize(
+    ("reference", "code"),
+    [
+        ("models.info", "reference"),
+        ("models.inf:x", "module"),
+        ("models.info:z", "unknown-attribute"),
+    ],
+)
+def test_what_is_not_there(tmp_path, reference, code):
+    target = checkout(tmp_path, DECLARED)
+    missing = failure(reference, target.repository)
+    assert (missing.exit, [problem.code for problem in missing.problems]) == (Exit.USAGE, [code])
+
+
+def test_values_that_a_method_may_not_have(tmp_path):
+    target = checkout(tmp_path, 'x = MethodMetadata.config(method="", compute="tpu", date="soon")\n')
+    wrong = failure("models.info:x", target.repository)
+    assert wrong.exit == Exit.USAGE
+    assert len(wrong.problems) == 3
+
+
+def test_the_registry_of_this_repository_is_found_from_anywhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert load_method("benchwright.mini.info:randomforest_method_metadata").method == "RandomForest"

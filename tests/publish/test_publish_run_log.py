@@ -1,0 +1,587 @@
+"""What an entry says of a run: its commit and how that is known, its results and failures, and the text of all that."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchwright.contract import Exit, Failure
+from benchwright.files import RunPaths
+from benchwright.launch.record import write_record
+from benchwright.node.events import EventLog
+from benchwright.publish.run_log import LogRequest, apply_log_entry, plan_log_entry
+from benchwright.publish.run_log.script import read_script
+from benchwright.publish.run_log.settings import settings_of_text
+from run_scripts import OLDER_PLAN, older_script
+
+ROOT = Path(__file__).resolve().parents[2]
+GENUINE = ROOT / "tests/data/tabarena_raw/data/LinearModel_c1_default_BAG_L1"
+START = 1_893_456_000  # 2030-01-01 00:00:00 UTC
+MINUTE, HOUR, DAY = 60, 3600, 86_400
+NAME = "tabm_01022030"
+PLAN = {
+    "arena": "mini",
+    "model_jobs": [
+        {"models": [["XGBoost", 0], "KNN"], "name": "cpu", "resources": {}, "scheduler": {"bundle_size": 1}}
+    ],
+    "scheduler_setup": {"kind": "LocalSetup", "bundle_size": 5, "parallel": 1},
+    "resources_setup": {"time_limit": None, "num_gpus": None},
+}
+
+
+def git(repository: Path, *words: str, at: int = START) -> str:
+    """What git prints; what it writes bears the time ``at``."""
+    own = ["-c", "user.name=someone", "-c", "user.email=someone@example.org"]
+    env = os.environ | {"GIT_COMMITTER_DATE": f"@{at} +0130", "GIT_AUTHOR_DATE": f"@{at} +0130"}
+    command = ["git", "-C", str(repository), *own, *words]
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def commit(repository: Path, at: int) -> str:
+    git(repository, "commit", "--quiet", "--allow-empty", "--message", f"at {at}", at=at)
+    return git(repository, "rev-parse", "HEAD")
+
+
+class Run:
+    """A run on disk: a checkout with a log and a run script, and a workspace with what the run leaves there."""
+
+    def __init__(self, folder: Path, name: str = NAME) -> None:
+        self.checkout = folder / "a checkout"
+        self.checkout.mkdir()
+        git(self.checkout, "init", "--quiet")
+        self.log = self.checkout / "BENCHMARK_LOG.md"
+        self.log.write_text("# Runs\n")
+        self.paths = RunPaths(folder / "w s", name)
+        self.script = older_script(self.checkout / "tmp_scripts", workspace=self.paths.workspace, name=name)
+
+    def plan(self, **changes):
+        return plan_log_entry(replace(LogRequest(self.script), **changes))
+
+    def bullets(self, **changes) -> dict[str, str]:
+        """The entry's bullets by name, each on one line."""
+        head = self.plan(**changes).entry.partition("\n```")[0]
+        found = re.findall(r"^- \*\*(.*?):\*\* ?((?:.*\n(?:  .*\n)*))", head + "\n", re.M)
+        return {name: " ".join(text.split()) for name, text in found}
+
+    def record(self, identity: str, at: int, git: dict | None, *, total: int = 6, plan: dict = PLAN) -> Path:
+        """A plan record as set-up writes it, of another time and commit."""
+        path = write_record(
+            self.paths,
+            identity,
+            plan=plan,
+            job_files=[],
+            experiments=[f"XGBoost_c1_{identity}", "KNN_c1"],
+            tasks=["iris", "wine", "house"],
+            approved=total,
+            total=total,
+            versions={"python": "3.11.7", "tabarena": "0.1.0", "torch": None},
+        )
+        content = json.loads(path.read_text())
+        content |= {"set_up_at": f"{stamp(at + 2 * HOUR)}+0200", "git": git}
+        path.write_text(json.dumps(content))
+        return path
+
+    def result(self, at: int, fold: int = 0) -> None:
+        path = self.paths.result("XGBoost_c1", "iris", 0, fold)
+        path.parent.mkdir(parents=True)
+        shutil.copy(next(GENUINE.glob("*wine*/0_0/results.pkl")), path)
+        os.utime(path, (at, at))
+
+    def file(self, path: Path, at: int, content: str = "") -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+        os.utime(path, (at, at))
+
+    def events(self, name: str, *events: tuple[int, str, dict]) -> None:
+        """An event log of the runner's, last written at its last event."""
+        log = EventLog(self.paths.logs / "local-1" / name)
+        for at, kind, more in events:
+            log({"time": at, "event": kind, **more})
+        os.utime(log.path, (events[-1][0], events[-1][0]))
+
+
+def stamp(at: int) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(at))
+
+
+@pytest.fixture
+def run(tmp_path):
+    return Run(tmp_path)
+
+
+def test_the_record_of_the_set_up_names_the_commit(run):
+    commit(run.checkout, START)
+    run.record("1a2b3c4d", START + DAY, {"head": "a" * 40, "changed": False})
+    run.result(START + DAY + MINUTE)
+    plan = run.plan()
+    assert run.bullets()["Git SHA"] == (
+        f"`{'a' * 40}` (HEAD at set-up, by the record of set-up 1a2b3c4d, 2030-01-02 00:00:00 UTC; no local changes)"
+    )
+    assert plan.entry.startswith(f"## 2030-01-02 — {NAME}\n")
+    assert plan.to_dict()["git"] == {
+        "sha": "a" * 40,
+        "how": "HEAD at set-up, by the record of set-up 1a2b3c4d, 2030-01-02 00:00:00 UTC",
+        "at": START + DAY,
+        "changed": False,
+        "remarks": [],
+    }
+    assert plan.problems == ()
+
+
+def test_a_checkout_with_local_changes_is_said(run):
+    run.record("1a2b3c4d", START, {"head": "a" * 40, "changed": True})
+    assert run.bullets()["Git SHA"].endswith("2030-01-01 00:00:00 UTC; with local changes)")
+
+
+def test_of_several_set_ups_the_earliest_counts_and_the_others_are_told(run):
+    run.record("cccccccc", START + 2 * DAY, {"head": "c" * 40, "changed": True})
+    run.record("aaaaaaaa", START, {"head": "a" * 40, "changed": False}, total=1_206)
+    run.record("bbbbbbbb", START + DAY, {"head": "a" * 40, "changed": False})
+    run.record("dddddddd", START + 3 * DAY, None)
+    bullets = run.bullets()
+    assert bullets["Git SHA"] == (
+        f"`{'a' * 40}` (HEAD at set-up, by the record of set-up aaaaaaaa, 2030-01-01 00:00:00 UTC; no local changes); "
+        "the record of set-up bbbbbbbb, 2030-01-02 00:00:00 UTC, has the same commit; "
+        f"the record of set-up cccccccc, 2030-01-03 00:00:00 UTC, has `{'c' * 40}` with local changes; "
+        "the record of set-up dddddddd, 2030-01-04 00:00:00 UTC, names no checkout"
+    )
+    assert bullets["Model(s)"].endswith("on mini; 5 configs, 3 tasks, 1,206 and 6 and 6 and 6 items")
+    assert [one["identity"][0] for one in run.plan().to_dict()["set_ups"]] == ["a", "b", "c", "d"]
+
+
+def test_when_results_are_older_than_the_record_the_reflog_tells_of_the_first_set_up(run):
+    first, second = commit(run.checkout, START), commit(run.checkout, START + DAY)
+    run.record("1a2b3c4d", START + DAY + HOUR, {"head": second, "changed": True})
+    run.result(START + HOUR)
+    assert run.bullets()["Git SHA"] == (
+        f"`{first}` (HEAD at 2030-01-01 01:00:00 UTC, when the first result was written, by the reflog; whether with "
+        "local changes is not known); set up again later: the record of set-up 1a2b3c4d, 2030-01-02 01:00:00 UTC, has "
+        f"`{second}` with local changes"
+    )
+    assert run.plan().entry.startswith("## 2030-01-01 ")
+
+
+def test_set_up_again_on_the_same_commit(run):
+    sha = commit(run.checkout, START)
+    run.record("1a2b3c4d", START + DAY, {"head": sha, "changed": False})
+    run.events("events.jsonl", (START + HOUR, "run-started", {}))
+    assert run.bullets()["Git SHA"] == (
+        f"`{sha}` (HEAD at 2030-01-01 01:00:00 UTC, when the first log was written, by the reflog; whether with local "
+        "changes is not known); set up again later: the record of set-up 1a2b3c4d, 2030-01-02 00:00:00 UTC, has the "
+        "same commit"
+    )
+
+
+def test_the_reflog_of_another_checkout_is_no_evidence(run):
+    commit(run.checkout, START)
+    run.record("1a2b3c4d", START + DAY, {"head": "a" * 40, "changed": False})
+    run.result(START + HOUR)
+    assert run.bullets()["Git SHA"] == (
+        f"`{'a' * 40}` (HEAD at set-up, by the record of set-up 1a2b3c4d, 2030-01-02 00:00:00 UTC; no local changes); "
+        "the first result, 2030-01-01 01:00:00 UTC, is older, and HEAD then is not known"
+    )
+    assert run.plan().entry.startswith("## 2030-01-01 ")
+
+
+def test_without_records_the_reflog_is_asked_for_the_first_file_of_the_run(run):
+    commits = [commit(run.checkout, START + number * HOUR) for number in range(4)]
+    git(run.checkout, "checkout", "--quiet", commits[0], at=START + 4 * HOUR)
+    run.file(run.paths.job_file("gpu"), START + HOUR + MINUTE)
+    run.file(run.paths.logs / "17" / "slurm-17_0.out", START + 2 * HOUR + MINUTE)
+    run.result(START + 2 * HOUR + 2 * MINUTE)
+    plan = run.plan()
+    assert plan.problems == ()
+    assert run.bullets()["Git SHA"] == (
+        f"`{commits[1]}` (HEAD at 2030-01-01 01:01:00 UTC, when the first job file was written, by the reflog; whether "
+        f"with local changes is not known); HEAD was `{commits[2]}` at 2030-01-01 02:01:00 UTC, when the first log was "
+        f"written; HEAD was `{commits[2]}` at 2030-01-01 02:02:00 UTC, when the first result was written"
+    )
+
+
+@pytest.mark.parametrize(
+    ("at", "number"), [(0, 0), (HOUR - 1, 0), (HOUR, 1), (4 * HOUR + 1, 0), (5 * HOUR, 3), (9 * DAY, 3)]
+)
+def test_head_at_a_moment_is_where_head_moved_last(run, at, number):
+    commits = [commit(run.checkout, START + number * HOUR) for number in range(3)]
+    git(run.checkout, "checkout", "--quiet", "-b", "side", commits[0], at=START + 4 * HOUR)
+    commits.append(commit(run.checkout, START + 5 * HOUR))
+    run.result(START + at)
+    assert run.plan().head.sha == commits[number]
+
+
+def test_a_reflog_that_begins_later_names_no_commit(run):
+    commit(run.checkout, START + DAY)
+    run.result(START + HOUR)
+    plan = run.plan()
+    how = (
+        "no plan record, and the reflog begins at 2030-01-02 00:00:00 UTC, after 2030-01-01 01:00:00 UTC, when the "
+        "first result was written"
+    )
+    assert run.bullets()["Git SHA"] == f"unknown ({how})"
+    assert [str(problem) for problem in plan.problems] == [
+        f"{run.checkout}: {how}, expected the commit that was HEAD at set-up\n"
+        "    fix: name the run's checkout with --repo DIR, or write the commit into the entry if you know it"
+    ]
+
+
+def test_a_folder_that_is_no_checkout_names_no_commit(run, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    run.result(START)
+    plan = run.plan(repository=tmp_path / "elsewhere", log=run.log)
+    assert plan.head.how == "no plan record, and elsewhere has no reflog"
+    assert plan.head.sha is None
+
+
+def test_a_record_of_installed_code_names_no_commit(run):
+    commit(run.checkout, START)
+    run.record("1a2b3c4d", START + DAY, None)
+    assert run.bullets()["Git SHA"] == (
+        "unknown (the record of set-up 1a2b3c4d, 2030-01-02 00:00:00 UTC, names no checkout)"
+    )
+    assert run.plan().problems[0].code == "unknown-commit"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: "",
+        lambda content: content[:-20],
+        lambda content: content.replace("aaaa", "not hexadecimal"),
+        lambda content: content.replace('"total": 6', '"total": null'),
+        lambda content: "[]",
+    ],
+)
+def test_a_damaged_record_is_told_and_left_out(run, damage):
+    commit(run.checkout, START)
+    run.result(START + HOUR)
+    path = run.record("1a2b3c4d", START, {"head": "a" * 40, "changed": False})
+    path.write_text(damage(path.read_text()))
+    plan = run.plan()
+    assert [str(problem) for problem in plan.problems] == [
+        f"{path}: damaged, expected the record that a set-up wrote\n"
+        "    fix: run setup of the plan that it is of, or remove it"
+    ]
+    assert plan.head.how.startswith("HEAD at 2030-01-01 01:00:00 UTC, when the first result")
+
+
+def test_the_date_is_needed_when_nothing_of_the_run_is_there(run):
+    with pytest.raises(Failure) as caught:
+        run.plan()
+    assert caught.value.exit == Exit.USAGE
+    assert str(caught.value) == (
+        f"{run.paths.workspace}: nothing of {NAME}: no plan record, job file, log or result, expected the workspace of "
+        "the run\n    fix: name it with --workspace DIR, or give the run's date with --date YYYY-MM-DD"
+    )
+    assert run.plan(date="2030-01-31").entry.startswith(f"## 2030-01-31 — {NAME}\n")
+    bullets = run.bullets(date="2030-01-31")
+    assert bullets["Git SHA"] == "unknown (no plan record, job file, log or result of the run is there)"
+    assert (bullets["Wall time"], bullets["Results"], bullets["Failures"]) == (
+        "unknown",
+        "0 result files",
+        "unknown (no event log)",
+    )
+
+
+def at_work(fold: int, **more: object) -> dict:
+    return {"experiment": "XGBoost_c1", "dataset": "iris", "repeat": 0, "fold": fold, **more}
+
+
+def test_failures_come_from_the_event_logs(run):
+    run.record("1a2b3c4d", START, {"head": "a" * 40, "changed": False})
+    run.events(
+        "events.jsonl",
+        (START + 10, "run-started", {"parallel": 2}),
+        (START + 20, "item-failed", at_work(0, reason="ValueError: no `luck`\nat all", exit=1)),
+        (START + 30, "item-failed", at_work(1, reason="ValueError: no `luck`\nat all", exit=1)),
+        (START + 40, "item-failed", at_work(2, reason=None, exit=137)),
+        (START + 50, "item-done", at_work(3)),
+    )
+    run.events(
+        "events_1.jsonl",
+        (START + HOUR, "run-started", {"parallel": 1}),
+        (START + HOUR + 1, "item-done", at_work(0)),
+        (START + HOUR + 2, "item-failed", at_work(2, reason="x" * 300, exit=1)),
+    )
+    with (run.paths.logs / "local-1" / "events_1.jsonl").open("a") as file:
+        file.write('{"time": NaN, "event": "item-done"}\n[]\n{"time": 1, "event"')
+    for fold in (0, 3):
+        run.result(START + 50, fold)
+    bullets = run.bullets(fixes=("more memory", "a newer library"))
+    assert bullets["Failures"] == (
+        "3 items failed at some time, 1 of them done since: `ValueError: no 'luck' at all` (2 items); "
+        f"`{'x' * 200}...` (1 item)"
+    )
+    assert bullets["Fixes"] == "more memory; a newer library"
+    assert bullets["Results"] == "2 of 6 items have a result file"
+    assert bullets["Wall time"] == (
+        "0:59:52 from the first event or result, 2030-01-01 00:00:10 UTC, to the last, 2030-01-01 01:00:02 UTC, "
+        "pauses included"
+    )
+    assert bullets["Infrastructure"] == "`LocalSetup`, bundle_size 1 and 5, 1 and 2 items side by side"
+    assert bullets["Packages"] == "python 3.11.7, tabarena 0.1.0"
+
+
+def test_many_reasons_are_counted(run):
+    failed = [(START + fold, "item-failed", at_work(fold, reason=f"reason {fold}")) for fold in range(7)]
+    run.events("events.jsonl", *failed)
+    assert run.bullets()["Failures"].endswith("`reason 4` (1 item); 2 more reasons")
+
+
+def test_a_run_without_failures_says_so(run):
+    run.events("events.jsonl", (START, "run-started", {}), (START + DAY, "run-ended", {}))
+    bullets = run.bullets()
+    assert bullets["Failures"] == "none in the event logs"
+    assert bullets["Wall time"].startswith("1 day, 0:00:00 from the first event or result, ")
+
+
+def test_without_events_the_wall_time_is_that_of_the_results(run):
+    run.result(START, 0)
+    run.result(START + 90, 1)
+    assert run.bullets()["Wall time"] == (
+        "0:01:30 from the first result, 2030-01-01 00:00:00 UTC, to the last, 2030-01-01 00:01:30 UTC, pauses included"
+    )
+
+
+def test_links_and_what_is_no_file_are_left_alone(run):
+    run.result(START)
+    elsewhere = run.paths.workspace / "elsewhere"
+    shutil.copytree(run.paths.data, elsewhere)
+    (run.paths.data / "linked").symlink_to(elsewhere)
+    run.paths.logs.mkdir(parents=True)
+    os.mkfifo(run.paths.logs / "events.jsonl")
+    assert run.bullets()["Results"] == "1 result file"
+    assert run.bullets()["Failures"] == "unknown (no event log)"
+
+
+def test_a_skypilot_launch_is_told_line_by_line(run):
+    launch = {
+        "launch_id": "x-1",
+        "n_tasks": 5,
+        "spot": True,
+        "env": {"hash": "4db2"},
+        "commands": ["sky\nx"],
+        "a": "b\nc",
+    }
+    run.file(run.paths.setup / "sky" / "gpu" / "launch.json", START, json.dumps(launch))
+    run.file(run.paths.logs / "launch.json", START, "{")
+    assert run.bullets()["SkyPilot launch"] == "launch_id x-1, n_tasks 5, spot True, env.hash 4db2"
+
+
+def test_models_and_machine_come_from_the_script_where_no_record_is(run):
+    run.result(START)
+    bullets = run.bullets()
+    assert bullets["Model(s)"] == "TabM (default config)"
+    assert bullets["Infrastructure"] == (
+        "`SlurmSetup`, gpu_partition gpu-96, bundle_size 2, num_gpus 1, fake_memory_for_estimates 96 GB"
+    )
+    assert "Packages" not in bullets
+
+
+@pytest.mark.parametrize(
+    ("models", "text"),
+    [
+        ("('A', 'all')", "A (all configs)"),
+        ("[('A', 25), 'B']", "A (default config and 25 random), B"),
+        ("[[('A', 0)], ('B', 0), ('A', 0)]", "A (default config), B (default config)"),
+        ("chosen()", ""),
+    ],
+)
+def test_the_models_of_a_plan(models, text):
+    assert settings_of_text(f"ModelJob(models={models})").models_text == text
+
+
+def test_of_two_partitions_the_one_that_jobs_go_to_is_told(run):
+    jobs = [{"models": "A", "resources": {"num_gpus": 1, "fake_memory_for_estimates": 96}}]
+    setup = {"kind": "SlurmSetup", "cpu_partition": "cpu", "gpu_partition": "gpu", "exclusive_node": True}
+    run.record("1a2b3c4d", START, None, plan={"model_jobs": jobs, "scheduler_setup": setup})
+    assert run.bullets()["Infrastructure"] == (
+        "`SlurmSetup`, gpu_partition gpu, exclusive_node True, num_gpus 1, fake_memory_for_estimates 96 GB"
+    )
+
+
+def test_purpose_and_notes_come_from_the_docstring(run):
+    run.result(START)
+    words = "w " * 55
+    assert (
+        "- **Purpose:** Benchmark TabM on TabArena-v0.1.\n"
+        "- **Notes:** TabM notes:\n"
+        "  - Extra deps: tabm>=0.0.3\n"
+        "  - Partition: 96 GB of memory, for three jobs at once\n"
+        "  - Asked for in issue 12.\n"
+        f"  - Given {words.strip()}\n"
+        "    \\- no list of its own\n"
+        "- **Infrastructure:** "
+    ) in run.plan(notes=(f"Given {words}- no\nlist of its own",)).entry
+    assert run.bullets(purpose="Another one.")["Purpose"] == "Another one."
+
+
+def test_the_plan_is_fenced_whatever_it_holds(run):
+    run.result(START)
+    entry = run.plan().entry
+    assert entry.endswith(f"\n\n```python\n{OLDER_PLAN.replace('/shared/workspace', str(run.paths.workspace))}```\n")
+    run.script.write_text(run.script.read_text().replace("# Whole nodes", "# ````"))
+    entry = run.plan().entry
+    assert "\n\n`````python\nfrom tabflow_slurm import " in entry
+    assert entry.endswith("\n`````\n")
+
+
+def test_what_the_metadata_declares_is_told(run):
+    run.result(START)
+    info = run.checkout / "src" / "models" / "info.py"
+    info.parent.mkdir(parents=True)
+    info.write_text(
+        "tabm = MethodMetadata.config(method='TabM', ag_key='TA-TABM', suite='runs-2030', validation_protocol='8x1')\n"
+        "bare = MethodMetadata.config(method='TabM', ag_key='TA-TABM')\n"
+    )
+    bullets = run.bullets(reference="models.info:tabm", repository=run.checkout)
+    assert bullets["Validation protocol"] == "`8x1`, as `models.info:tabm` declares"
+    assert bullets["Artifacts"] == "suite `runs-2030`, metadata `models.info:tabm`"
+    bullets = run.bullets(reference="models.info:bare", repository=run.checkout, suite="runs-2031")
+    assert bullets["Validation protocol"] == "unknown"
+    assert bullets["Artifacts"] == "suite `runs-2031`, metadata `models.info:bare`"
+    assert "Artifacts" not in run.bullets()
+    with pytest.raises(Failure) as caught:
+        run.plan(reference="models.info:tabm", repository=run.checkout, suite="other")
+    assert str(caught.value) == (
+        "--suite: other, and models.info:tabm declares runs-2030, expected one suite\n"
+        "    fix: leave --suite out, or correct the metadata"
+    )
+
+
+def test_a_secret_in_the_script_is_hidden(run, monkeypatch):
+    monkeypatch.setenv("A_SECRET", "not-for-the-log")
+    run.result(START)
+    run.script.write_text(run.script.read_text().replace("gpu-96", "not-for-the-log"))
+    assert "not-for-the-log" not in run.plan().entry
+    assert 'gpu_partition="[hidden]"' in run.plan().entry
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("", "{script}: no BENCHMARK_NAME at its top, expected a text, written out"),
+        ("BENCHMARK_NAME = 3", "{script}:31: BENCHMARK_NAME is 3, expected a text, written out"),
+        ("BENCHMARK_NAME = name()", "{script}:31: BENCHMARK_NAME is a call of name(...), expected a text, written out"),
+        (
+            "BENCHMARK_NAME = 'a'\nBENCHMARK_NAME += 'b'",
+            "{script}:31: BENCHMARK_NAME is bound in 2 places, expected a text, written out",
+        ),
+        (
+            "BENCHMARK_NAME = '<benchmark_name>'",
+            "{script}:31: the marker <benchmark_name> is not filled, expected a value\n"
+            "    fix: scripts/new_benchmark.py MODEL fills every marker, or write the value there",
+        ),
+        (
+            "BENCHMARK_NAME = '../up'",
+            "benchmark_name: '../up', expected letters, digits, '.', '_' and '-', at most 128 characters",
+        ),
+    ],
+)
+def test_a_name_that_is_not_written_out_is_refused(run, line, message):
+    run.script.write_text(run.script.read_text().replace(f'BENCHMARK_NAME = "{NAME}"', line))
+    with pytest.raises(Failure) as caught:
+        run.plan()
+    assert caught.value.exit == Exit.USAGE
+    assert str(caught.value) == message.format(script=run.script)
+
+
+def test_a_workspace_that_is_computed_is_given(run):
+    source = run.script.read_text().replace(f'"{run.paths.workspace}"', "str(Path.home() / 'x')")
+    run.script.write_text(source)
+    run.result(START)
+    with pytest.raises(Failure) as caught:
+        run.plan()
+    assert str(caught.value) == (
+        f"{run.script}:32: WORKSPACE is a call of str(...), expected a text, written out\n"
+        "    fix: name it with --workspace DIR"
+    )
+    assert run.plan(workspace=run.paths.workspace).entry.count("WORKSPACE") == 2
+
+
+def test_a_workspace_may_be_a_path(run):
+    source = run.script.read_text().replace(f'"{run.paths.workspace}"', f'Path("{run.paths.workspace}")')
+    run.script.write_text(source)
+    run.result(START)
+    assert f'workspace=Path("{run.paths.workspace}"), ' in run.plan().entry
+
+
+def test_everything_that_is_wrong_is_said_at_once(run, tmp_path):
+    run.script.write_text('BENCHMARK_NAME = "<name>"\n')
+    with pytest.raises(Failure) as caught:
+        run.plan(log=tmp_path / "none.md", date="2030-02-30", reference="models.info:x", repository=run.checkout)
+    assert [(problem.code, problem.where) for problem in caught.value.problems] == [
+        ("usage", "--date"),
+        ("no-setup-function", str(run.script)),
+        ("unfilled-marker", f"{run.script}:1"),
+        ("identity", str(run.script)),
+        ("no-log", str(tmp_path / "none.md")),
+        ("module", "models.info"),
+    ]
+    assert str(caught.value.problems[0]) == "--date: '2030-02-30', expected a date, YYYY-MM-DD"
+    assert str(caught.value.problems[4]) == (
+        f"{tmp_path}/none.md: no such file or directory, expected a benchmark log\n"
+        "    fix: name it with --log FILE; a new log starts as an empty file"
+    )
+
+
+def test_the_log_of_a_tabarena_checkout_is_found(run):
+    theirs = run.checkout / "packages" / "tabflow_slurm" / "BENCHMARK_LOG.md"
+    theirs.parent.mkdir(parents=True)
+    run.log.rename(theirs)
+    run.result(START)
+    assert run.plan().log == theirs
+
+
+def test_a_link_to_the_log_stays_one(run, tmp_path):
+    real = run.log.rename(tmp_path / "real.md")
+    run.log.symlink_to(real)
+    run.result(START)
+    assert apply_log_entry(run.plan())
+    assert run.log.is_symlink()
+    assert f"— {NAME}\n" in real.read_text()
+
+
+def test_an_entry_that_is_there_is_left_alone(run):
+    run.log.write_text(f"# Runs\n\n## 2030-01-01 — other\n\n## 2029-12-31 — {NAME} (by hand)\n")
+    before = run.log.read_bytes()
+    plan = run.plan()
+    assert (plan.line, plan.entry, plan.changes_file) == (5, None, False)
+    assert apply_log_entry(plan) is False
+    assert run.log.read_bytes() == before
+
+
+def test_a_log_that_changed_in_between_is_not_written(run):
+    run.result(START)
+    plan = run.plan()
+    run.log.write_text("# Others\n")
+    with pytest.raises(Failure) as caught:
+        apply_log_entry(plan)
+    assert caught.value.exit == Exit.REFUSED
+    assert str(caught.value) == (
+        f"{run.log}: changed since it was read, expected the file of the plan\n    fix: run this again"
+    )
+    assert run.log.read_text() == "# Others\n"
+
+
+def test_boilerplate_of_the_templates_is_no_note(tmp_path):
+    script = tmp_path / "run_x.py"
+    script.write_text(
+        '"""Benchmark X.\n\n    setup   does it\n\nIt needs y.\n\nThe identities below are written once, so that\n'
+        'no step differs.\n\nGenerated by the ``benchmark-model`` skill.\n"""\n'
+    )
+    assert read_script(script).paragraphs == ("Benchmark X.", "It needs y.")
+
+
+def test_the_template_of_our_log_has_the_bullets_of_an_entry(run):
+    run.record("1a2b3c4d", START, {"head": "a" * 40, "changed": False})
+    template = (ROOT / "BENCHMARK_LOG.md").read_text().partition("````markdown\n")[2].partition("````")[0]
+    bullets = run.bullets(fixes=("more memory",), suite="runs-2030")
+    assert re.findall(r"^- \*\*(.*?):\*\*", template, re.M) == list(bullets)

@@ -1,0 +1,452 @@
+"""The command that inspects a run and processes its methods: what it prints, what fails it, what it writes."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import json
+import os
+import pickle
+import shlex
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchwright.arena import MethodMetadata
+from benchwright.cli import run_script
+from raw_trees import CONFIG, PROTOCOLS, RAW, SYSTEM, add_result, recorded
+
+SCRIPT = Path(__file__).resolve().parents[1] / "scripts" / "run_process_method.py"
+DECLARATIONS = """\
+from tabarena.models._method_metadata import MethodMetadata
+
+gbm = MethodMetadata.config(
+    method="LightGBM",
+    suite="a-run",
+    ag_key="GBM",
+    config_default="LightGBM_c1_default_BAG_L1",
+    is_bag=True,
+)
+forest = MethodMetadata.config(
+    method="RandomForest", suite="a-run", ag_key="RF", can_hpo=False, is_bag=True, validation_protocol="8x1"
+)
+demo = MethodMetadata.system(method="DemoLogisticSystem", suite="a-run")
+knn = MethodMetadata.config(method="KNeighbors", suite="a-run", ag_key="KNN", can_hpo=False)
+wrong = MethodMetadata.config(method="RandomForest", ag_key="XT", can_hpo=True, compute="gpu", is_bag=True)
+one = MethodMetadata.config(method="LightGBM", suite="a-run", ag_key="GBM", can_hpo=False, is_bag=True)
+stranger = MethodMetadata.config(method="Stranger", suite="a-run", ag_key="TAB")
+"""
+
+
+@pytest.fixture(scope="module")
+def script():
+    spec = importlib.util.spec_from_file_location("run_process_method", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A checkout that declares methods as ``demo.info``."""
+    source = tmp_path / "checkout" / "src" / "demo" / "info.py"
+    source.parent.mkdir(parents=True)
+    source.write_text(DECLARATIONS)
+    return tmp_path / "checkout"
+
+
+@pytest.fixture
+def run(script, capsys):
+    """The human answer of a call in this process: its exit code and its lines."""
+
+    def call(*words):
+        code = run_script(script.build_parser(), script.run_process_method, [str(word) for word in words])
+        return code, capsys.readouterr().out.splitlines()
+
+    return call
+
+
+@pytest.fixture
+def answer(run):
+    """The envelope of a call in this process."""
+
+    def call(*words):
+        code, lines = run(*words, "--json")
+        envelope = json.loads("\n".join(lines))
+        assert envelope["exit"] == code
+        return envelope
+
+    return call
+
+
+def declared(checkout, name):
+    return "--method-metadata", f"demo.info:{name}", "--repo", checkout
+
+
+def codes(envelope):
+    return [problem["code"] for problem in envelope["problems"]]
+
+
+def test_a_run_of_several_methods_is_listed(run, answer):
+    code, lines = run(RAW)
+    assert code == 0
+    assert lines[:6] == [
+        "4 methods, 99 results",
+        "method              type      results  configs  datasets  splits  compute  validation",
+        "DemoLogisticSystem  baseline  9        1        3         9       ?        system",
+        "LightGBM            config    54       6        3         9       cpu      8x1",
+        "LinearModel         config    27       3        3         9       cpu      8x1",
+        "RandomForest        config    9        1        3         9       cpu      8x1",
+    ]
+    assert len(lines) <= 40
+    assert lines[-1].endswith("more lines; --out FILE writes them, --method NAME shows one method")
+    data = answer(RAW)["data"]
+    assert data["artifact"] is None
+    assert [(each["method"], each["files"], each["unusable"]) for each in data["methods"]] == [
+        ("DemoLogisticSystem", 9, 0),
+        ("LightGBM", 54, 0),
+        ("LinearModel", 27, 0),
+        ("RandomForest", 9, 0),
+    ]
+    assert all(each["snippet"].endswith(")") and each["comparison"] == [] for each in data["methods"])
+
+
+def test_the_whole_report_has_a_block_for_every_method(run, tmp_path):
+    run(RAW, "--out", tmp_path / "report.txt")
+    report = (tmp_path / "report.txt").read_text()
+    for name, count in (("DemoLogisticSystem", 9), ("LightGBM", 54), ("LinearModel", 27), ("RandomForest", 9)):
+        assert f"\n{name}: {count} results\n  method_type " in report
+    assert report.count("  suggested declaration:") == 4
+
+
+def test_one_method_as_a_person_sees_it(run, checkout):
+    code, lines = run(PROTOCOLS / "knn", *declared(checkout, "knn"))
+    assert code == 0
+    assert lines[:26] == [
+        "KNeighbors: 3 results, as demo.info:knn declares",
+        "KNeighbors: 3 results",
+        "  inferred against demo.info:knn:",
+        "    field                inferred                      provided    match         severity",
+        "    method               KNeighbors                    KNeighbors  yes           warn",
+        "    method_type          config                        config      yes           error",
+        "    compute              cpu                           cpu         yes           error",
+        "    ag_key               TA-KNN                        KNN         NO            warn",
+        "    model_key            TA-KNN                        KNN         NO            context",
+        "    config_default       KNeighbors_c1_default_BAG_L1  -           not declared  context",
+        "    can_hpo              False                         False       yes           error",
+        "    is_bag               False                         False       yes           error",
+        "    validation_protocol  8x1                           -           not declared  warn",
+        "  method_type   config",
+        "  model_type    TA-KNN",
+        "  ag_key        TA-KNN",
+        "  name_prefix   KNeighbors -> method KNeighbors",
+        "  problem types binary, multiclass, regression",
+        "  metrics       log_loss, rmse, roc_auc",
+        "  compute       cpu (num_gpus 0 in all 3 results)",
+        "  is_bag        False",
+        "  frameworks    1 -> can_hpo False, config_default KNeighbors_c1_default_BAG_L1 (the only config)",
+        "  validation    8x1, not recorded, but shown by the results",
+        "         3  8x1 requested; 1 child via use_child_oof",
+        "  coverage      3 datasets, 3 tasks (dataset x split), 1 fold",
+        "    KNeighbors_c1_default_BAG_L1  3 of 3",
+    ]
+    assert lines[-2:] == [
+        "next:",
+        "    "
+        + shlex.join(
+            [sys.executable, str(SCRIPT), str(PROTOCOLS / "knn"), "--process", *map(str, declared(checkout, "knn"))]
+        ),
+    ]
+
+
+def test_a_declared_method_comes_first_and_the_others_are_listed(answer, checkout):
+    envelope = answer(RAW, *declared(checkout, "forest"))
+    assert (envelope["ok"], envelope["summary"]) == (
+        True,
+        "RandomForest, one of 4 methods here: 9 results, as demo.info:forest declares",
+    )
+    methods = envelope["data"]["methods"]
+    assert [each["method"] for each in methods] == ["RandomForest", "DemoLogisticSystem", "LightGBM", "LinearModel"]
+    assert {row["field"]: row["match"] for row in methods[0]["comparison"]} == {
+        "method": "yes",
+        "method_type": "yes",
+        "compute": "yes",
+        "ag_key": "yes",
+        "model_key": "yes",
+        "config_default": "not declared",
+        "can_hpo": "yes",
+        "is_bag": "yes",
+        "validation_protocol": "yes",
+    }
+    assert set(methods[0]["comparison"][0]) >= {"field", "inferred", "provided", "match", "severity"}
+    assert not any(each["comparison"] for each in methods[1:])
+
+
+def test_differences_fail_and_their_fixes_mend_them(answer, checkout):
+    envelope = answer(RAW, *declared(checkout, "wrong"))
+    assert (envelope["exit"], envelope["summary"]) == (
+        1,
+        "RandomForest, one of 4 methods here: 9 results, "
+        "not as demo.info:wrong declares: suite, compute, ag_key, can_hpo",
+    )
+    (dry_run,) = envelope["next"]
+    edit = [sys.executable, str(SCRIPT.with_name("set_method_info.py")), "demo.info:wrong"]
+    repository = ["--repo", str(checkout)]
+    assert shlex.split(dry_run) == [
+        *edit, "--set", "compute=cpu", "--set", "ag_key=RF", "--set", "can_hpo=false", *repository
+    ]  # fmt: skip
+    assert [shlex.split(problem["fix"]) for problem in envelope["problems"] if problem["fix"]] == [
+        [*edit, "--set", change, *repository, "--apply"] for change in ("compute=cpu", "ag_key=RF", "can_hpo=false")
+    ]
+    subprocess.run([*shlex.split(dry_run), "--apply"], capture_output=True, check=True, cwd="/")
+    left = answer(RAW, *declared(checkout, "wrong"))
+    assert [problem["where"] for problem in left["problems"]] == [
+        "demo.info:wrong: suite",
+        "demo.info:wrong: validation_protocol",
+    ]
+
+
+def test_all_differences_are_told_before_the_screen_is_full(run, checkout):
+    _, lines = run(RAW, *declared(checkout, "wrong"))
+    for field in ("suite", "compute", "ag_key", "can_hpo"):
+        assert any(line.startswith(f"  - demo.info:wrong: {field}: ") for line in lines)
+    assert len(lines) <= 40
+
+
+def test_differences_are_accepted_by_name_or_all(answer, checkout):
+    source = checkout / "src" / "demo" / "info.py"
+    source.write_text(
+        source.read_text().replace("wrong = MethodMetadata.config(", "wrong = MethodMetadata.config(suite='s', ")
+    )
+    wrong = (RAW, *declared(checkout, "wrong"))
+    some = answer(*wrong, "--accept-mismatch", "compute", "--accept-mismatch", "ag_key")
+    assert (some["exit"], some["summary"].rpartition(": ")[2]) == (1, "can_hpo")
+    every = answer(*wrong, "--ignore-metadata-mismatch")
+    assert every["exit"] == 0
+    assert {row["field"] for row in every["data"]["methods"][0]["comparison"] if row["accepted"]} == {
+        "compute",
+        "ag_key",
+        "can_hpo",
+    }
+    assert "--ignore-metadata-mismatch" in every["next"][0]
+
+
+def test_all_that_is_wrong_with_a_command_line_is_told_at_once(answer, checkout, tmp_path):
+    envelope = answer(
+        tmp_path / "nowhere", *declared(checkout, "gmb"), "--accept-mismatch", "can_hop", "--no-inspect", "--jobs", "0"
+    )
+    assert envelope["exit"] == 2
+    assert codes(envelope) == ["usage", "usage", "usage", "unknown-attribute", "no-such-folder"]
+    fixes = [problem["fix"] for problem in envelope["problems"]]
+    assert "did you mean 'can_hpo'?" in fixes
+    assert "did you mean 'gbm'?" in fixes
+
+
+def test_processing_needs_a_declaration(answer):
+    envelope = answer(RAW, "--process")
+    assert (envelope["exit"], envelope["summary"]) == (2, "no declaration")
+
+
+def test_a_folder_without_results(answer, tmp_path):
+    envelope = answer(tmp_path)
+    assert (envelope["exit"], codes(envelope)) == (1, ["no-results"])
+
+
+def test_one_method_by_its_exact_name(answer, tmp_path):
+    for name in ("TabICL", "TabICLv2", "TA-TabICL"):
+        add_result(tmp_path, f"{name}_c1_default_BAG_L1")
+    data = answer(tmp_path, "--method", "TabICL")["data"]
+    assert [(each["method"], each["files"]) for each in data["methods"]] == [("TabICL", 1)]
+    unknown = answer(tmp_path, "--method", "TabIC")
+    assert (unknown["exit"], codes(unknown)) == (2, ["unknown-method"])
+
+
+def test_a_declaration_that_fits_none_of_several_asks_for_a_name(answer, checkout):
+    envelope = answer(RAW, *declared(checkout, "stranger"))
+    assert (envelope["exit"], codes(envelope)) == (2, ["ambiguous-method"])
+    assert envelope["problems"][0]["fix"] == "--method NAME"
+    named = answer(RAW, *declared(checkout, "stranger"), "--method", "LightGBM")
+    assert named["exit"] == 1
+    assert "demo.info:stranger: ag_key" in [problem["where"] for problem in named["problems"]]
+
+
+@pytest.mark.parametrize("more", [(), ("--ignore-metadata-mismatch",)])
+def test_an_expected_protocol_that_results_do_not_have_fails(answer, more):
+    envelope = answer(PROTOCOLS / "holdout", "--expect-validation-protocol", "tabarena", *more)
+    assert (envelope["exit"], codes(envelope)) == (1, ["unofficial-protocol"])
+    assert answer(PROTOCOLS / "knn", "--expect-validation-protocol", "tabarena", *more)["exit"] == 0
+
+
+def test_a_new_run_must_declare_the_protocol_that_it_records(answer, checkout, tmp_path):
+    add_result(tmp_path / "data", CONFIG, change=recorded("8x1"))
+    envelope = answer(tmp_path, *declared(checkout, "one"))
+    assert (envelope["exit"], codes(envelope)) == (1, ["not-declared"])
+    assert envelope["problems"][0]["found"] == "not declared (the results record it)"
+
+
+def test_two_configs_of_a_system_say_why_without_any_declaration(answer, tmp_path):
+    for number in (1, 2):
+        add_result(tmp_path, f"DemoLogisticSystem_c{number}_default", source=RAW / SYSTEM)
+    envelope = answer(tmp_path)
+    assert (envelope["exit"], codes(envelope)) == (1, ["several-configs"])
+
+
+def test_files_that_cannot_be_used_are_all_told_and_fail_an_inspection(answer, tmp_path):
+    add_result(tmp_path, CONFIG)
+    cut = add_result(tmp_path, CONFIG, split=1)
+    cut.write_bytes(cut.read_bytes()[:-50])
+    empty = add_result(tmp_path, CONFIG, split=2)
+    empty.write_bytes(b"")
+    (tmp_path / "elsewhere").symlink_to(RAW)
+    envelope = answer(tmp_path)
+    assert envelope["exit"] == 1
+    assert [(problem["code"], problem["where"]) for problem in envelope["problems"]] == [
+        ("truncated", str(cut)),
+        ("empty-file", str(empty)),
+        ("link", str(tmp_path / "elsewhere")),
+    ]
+    (method,) = envelope["data"]["methods"]
+    assert (method["files"], method["unusable"], method["inferred"]["n_results"]) == (3, 2, 1)
+
+
+def test_a_method_without_a_usable_result_is_refused(answer, tmp_path):
+    add_result(tmp_path, CONFIG).write_bytes(b"")
+    envelope = answer(tmp_path)
+    assert (envelope["exit"], codes(envelope)) == (1, ["empty-file"])
+    assert envelope["summary"] == "LightGBM: no file of 1 can be used"
+    assert envelope["data"]["methods"][0]["inferred"] is None
+
+
+def test_inspection_imports_nothing_heavy(checkout):
+    code = (
+        "import runpy, sys\n"
+        "try:\n    runpy.run_path(sys.argv[0], run_name='__main__')\n"
+        "except SystemExit as left:\n    print(left.code, file=sys.stderr)\n"
+        "print(sorted({'pandas', 'pyarrow', 'numba', 'tabarena', 'ray', 'scipy', 'sklearn'} & set(sys.modules)),"
+        " file=sys.stderr)"
+    )
+    words = [str(RAW), *map(str, declared(checkout, "gbm"))]
+    start = f"import sys; sys.argv = {[str(SCRIPT), *words]!r}\n"
+    done = subprocess.run([sys.executable, "-c", start + code], capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines()[-2:] == ["0", "[]"]
+
+
+# --- processing ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def process(answer, checkout, tmp_path):
+    """Process what is declared under a name, into a cache of the test's own."""
+
+    def call(path, name, *words):
+        return answer(path, *declared(checkout, name), "--process", "--cache-root", tmp_path / "cache", *words)
+
+    return call
+
+
+def test_a_single_config_is_processed_and_recorded_as_the_default(process, tmp_path, checkout):
+    envelope = process(RAW, "forest", "--expect-validation-protocol", "tabarena")
+    folder = tmp_path / "cache" / "artifacts" / "a-run" / "methods" / "RandomForest"
+    assert (envelope["exit"], envelope["summary"]) == (0, f"RandomForest: 9 results processed into {folder}")
+    artifact = envelope["data"]["artifact"]
+    assert (artifact["folder"], artifact["findings"]) == (str(folder), [])
+    assert [each["method"] for each in envelope["data"]["methods"]] == ["RandomForest"]
+    assert MethodMetadata.from_yaml(folder).config_default == "RandomForest_c1_default_BAG_L1"
+    assert (folder / "results" / "model_results.parquet").is_file()
+    upload = [
+        sys.executable,
+        str(SCRIPT.with_name("run_upload_results.py")),
+        *("--cache-root", str(tmp_path / "cache")),
+        *map(str, declared(checkout, "forest")),
+    ]
+    assert envelope["next"] == [shlex.join(upload)]
+
+
+def test_processing_prints_its_outcome_alone_when_asked(run, checkout, tmp_path):
+    code, lines = run(
+        *(RAW, *declared(checkout, "demo"), "--process", "--no-inspect", "--cache-root", tmp_path, "--no-cache-raw")
+    )
+    folder = tmp_path / "artifacts" / "a-run" / "methods" / "DemoLogisticSystem"
+    assert (code, lines[0], lines[1]) == (0, f"DemoLogisticSystem: 9 results processed into {folder}", "next:")
+    assert not (folder / "raw").exists()
+
+
+def test_tuned_results_are_processed_with_trajectories_unless_asked_otherwise(process, tmp_path):
+    for number in (1, 2):
+        for config in (CONFIG, f"LightGBM_r{number}_default_BAG_L1"):
+            add_result(tmp_path / "data", config, split=number)
+    results = tmp_path / "cache" / "artifacts" / "a-run" / "methods" / "LightGBM" / "results"
+    for option, written in (("--no-cache-hpo-trajectories", False), ("--cache-hpo-trajectories", True)):
+        assert process(tmp_path / "data", "gbm", option)["exit"] == 0
+        assert (results / "hpo_trajectories.parquet").exists() == written
+
+
+def test_nothing_is_written_unless_all_checks_pass(process, tmp_path):
+    envelope = process(RAW, "wrong")
+    assert (envelope["exit"], envelope["data"]["artifact"]) == (1, None)
+    assert envelope["summary"].endswith("declares: suite, compute, ag_key, can_hpo; nothing written")
+    assert not (tmp_path / "cache").exists()
+    assert process(PROTOCOLS / "knn", "knn", "--expect-validation-protocol", "beyondarena")["exit"] == 0
+    (tmp_path / "cache").rename(tmp_path / "first")
+    add_result(tmp_path / "new", CONFIG, change=recorded("8x1"))
+    for options in ((), ("--ignore-metadata-mismatch", "--expect-validation-protocol", "beyondarena")):
+        assert process(tmp_path / "new", "one", *options)["exit"] == 1
+    assert not (tmp_path / "cache").exists()
+
+
+def test_lost_results_are_findings_and_dangerous_ones_refuse(process, tmp_path):
+    for split in range(3):
+        path = add_result(tmp_path / "data", CONFIG, split=split)
+    path.write_bytes(path.read_bytes()[:-50])
+    envelope = process(tmp_path / "data", "one")
+    assert envelope["exit"] == 0
+    assert "truncated" in [finding["code"] for finding in envelope["data"]["artifact"]["findings"]]
+    assert "truncated" in codes(envelope)
+    marker = tmp_path / "marker"
+
+    class Touch:
+        def __reduce__(self):
+            return os.system, (f"touch {marker}",)
+
+    path.write_bytes(gzip.compress(pickle.dumps(Touch(), 4)))
+    refused = process(tmp_path / "data", "one")
+    assert refused["exit"] == 1
+    assert "dangerous-pickle" in codes(refused)
+    assert not marker.exists()
+
+
+def test_two_files_for_one_result_refuse(process, tmp_path):
+    for key in ("a", "b"):
+        add_result(tmp_path / "data", CONFIG, key=key)
+    envelope = process(tmp_path / "data", "one")
+    assert envelope["exit"] == 1
+    assert "duplicate-result" in codes(envelope)
+    assert not (tmp_path / "cache").exists()
+
+
+def test_the_only_raw_results_are_not_thrown_away(process, tmp_path):
+    assert process(RAW, "forest")["exit"] == 0
+    artifact = tmp_path / "cache" / "artifacts" / "a-run" / "methods" / "RandomForest"
+    for path in (artifact, artifact / "raw"):
+        assert process(path, "forest", "--no-cache-raw")["exit"] == 5
+    assert len(list(artifact.rglob("results.pkl"))) == 9
+    assert process(artifact, "forest")["exit"] == 0
+    assert len(list(artifact.rglob("results.pkl"))) == 9
+
+
+# Defects 3 and 8 of the peer: it drops local tasks, and asks the network for ids that it does not know.
+@pytest.mark.parametrize("key", ["999999999", "a-task-0123456789ab"])
+def test_results_of_any_task_are_processed_without_a_network(process, tmp_path, monkeypatch, key):
+    connect = socket.socket.connect
+
+    def local_only(self, address):
+        assert self.family == socket.AF_UNIX, f"{address} is asked"
+        return connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", local_only)
+    add_result(tmp_path / "data", CONFIG, key=key)
+    envelope = process(tmp_path / "data", "one", "--jobs", "1")
+    assert (envelope["exit"], envelope["data"]["methods"][0]["inferred"]["n_results"]) == (0, 1)

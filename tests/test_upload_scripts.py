@@ -1,0 +1,345 @@
+"""The commands: a dry run that needs nothing, the upload it names, its proof, and the way back into a cache."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchwright.arena import MethodMetadata
+from benchwright.cli import run_script
+from benchwright.processing.sidecar import FileFacts, Inputs, Sidecar
+from object_servers import KEY_ID, QUICK, SECRET, refuse, settings
+
+pytestmark = pytest.mark.usefixtures("no_credentials")
+ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT / "tests" / "data"
+SUITE = "local-2026-11-29"
+PLACE = f"artifacts/{SUITE}/methods/LinearModel"
+DRY = "DRY RUN: nothing written"
+INFO = f"""
+linear_method_metadata = MethodMetadata.config(
+    method="LinearModel",
+    suite="{SUITE}",
+    ag_key="LR",
+    config_default="LinearModel_c1_default_BAG_L1",
+    can_hpo=True,
+    is_bag=True,
+    date="2026-11-29",
+    verified=False,
+    display_name="Linear",
+    cache_type="r2",
+    cache_kwargs={{"bucket": "results", "prefix": "cache"}},
+)
+"""
+
+
+def loaded(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    return script
+
+
+UPLOAD, FETCH = loaded("run_upload_results"), loaded("fetch_method")
+
+
+@pytest.fixture
+def cache(tmp_path):
+    """A cache with a genuine artifact, its raw results, and the declaration of the method beside it."""
+    folder = tmp_path / "cache" / PLACE
+    shutil.copytree(DATA / "tabarena_cache" / PLACE, folder)
+    raw = DATA / "tabarena_raw" / "data"
+    for path in raw.glob("LinearModel*/*/*/results.pkl"):
+        (folder / "raw" / path.relative_to(raw)).parent.mkdir(parents=True)
+        shutil.copyfile(path, folder / "raw" / path.relative_to(raw))
+    (tmp_path / "checkout" / "models").mkdir(parents=True)
+    (tmp_path / "checkout" / "models" / "linear.py").write_text(INFO)
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def answer(capsys, cache, tmp_path):
+    """The envelope of an upload script's call in this process, for the declared method."""
+
+    def call(*words, source=("--method-metadata", "models.linear:linear_method_metadata")):
+        options = ["--cache-root", str(cache), "--repo", str(tmp_path / "checkout"), "--json"]
+        code = run_script(UPLOAD.build_parser(), UPLOAD.run_upload_results, [*source, *words, *options])
+        envelope = json.loads(capsys.readouterr().out)
+        assert envelope["exit"] == code
+        return envelope
+
+    return call
+
+
+@pytest.fixture
+def fetched(capsys, tmp_path):
+    def call(*words):
+        code = run_script(FETCH.build_parser(), FETCH.fetch_method, [*words, "--json"])
+        envelope = json.loads(capsys.readouterr().out)
+        assert envelope["exit"] == code
+        return envelope
+
+    return call
+
+
+def run(*words, script="run_upload_results.py", **environment):
+    command = [sys.executable, str(ROOT / "scripts" / script), *map(str, words)]
+    bare = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"]}
+    return subprocess.run(command, env=bare | environment, capture_output=True, text=True, check=False)
+
+
+def r2(server, secret=SECRET):
+    return {"R2_ENDPOINT_URL": server.url, "R2_ACCESS_KEY_ID": KEY_ID, "R2_SECRET_ACCESS_KEY": secret}
+
+
+def codes(envelope):
+    return [problem["code"] for problem in envelope["problems"]]
+
+
+# --- the dry run -----------------------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_says_everything_and_needs_nothing(cache):
+    done = run("--from-cache", "LinearModel", SUITE, "--cache-root", cache)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith(f"{DRY}; LinearModel, suite {SUITE}: 7 objects, ")
+    assert lines[0].endswith(f" bytes, complete, for r2://tabarena/cache/{PLACE}")
+    assert lines[1] == "parts: results, hpo_trajectories, processed, raw, metadata"
+    assert lines[2].startswith("  results/model_results.parquet: 9,825 bytes, SHA-256 cbd82f5e7910...")
+    assert "credentials: r2: R2_ACCOUNT_ID, R2_ACCESS_KEY_ID, R2_SECRET_ACCESS_KEY not set" in lines
+    assert "  R2_ACCOUNT_ID: the account id on the overview page of R2 in the Cloudflare dashboard." in lines
+    assert lines[-1] == DRY and len(lines) <= 40
+    command = f"--from-cache LinearModel {SUITE} --cache-root {cache} --apply"
+    assert lines[lines.index("next:") + 1] == f"    {sys.executable} {ROOT}/scripts/run_upload_results.py {command}"
+
+
+def test_a_dry_run_sends_no_request_even_with_credentials(moto, answer, monkeypatch):
+    for name, value in r2(moto).items():
+        monkeypatch.setenv(name, value)
+    envelope = answer()
+    assert envelope["ok"] and envelope["data"]["applied"] is False
+    assert envelope["data"]["credentials"] == []
+    assert envelope["data"]["destination"] == f"r2://results/cache/{PLACE}"
+    assert codes(envelope) == ["metadata-updated", "no-sidecar", "machine-path"]
+    assert moto.seen == []
+
+
+def test_the_command_that_a_dry_run_names_uploads_from_any_folder(cache, tmp_path):
+    (tmp_path / "checkout" / "store").mkdir()
+    words = ["--method-metadata", "models.linear:linear_method_metadata", "--cache-root", "../cache"]
+    dry = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "run_upload_results.py"), *words, "--store", "local:store"],
+        cwd=tmp_path / "checkout", capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    lines = dry.stdout.splitlines()
+    command = shlex.split(lines[lines.index("next:") + 1])
+    done = subprocess.run(command, cwd="/", capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert DRY not in done.stdout
+    assert done.stdout.splitlines()[0] == (
+        f"LinearModel, suite {SUITE}: 7 sent, 0 there already: 7 objects proved at "
+        f"local:{tmp_path}/checkout/store/{PLACE}"
+    )
+    assert (tmp_path / "checkout" / "store" / PLACE / "metadata.yaml").is_file()
+
+
+def test_an_incomplete_artifact_is_no_ok(cache, answer):
+    (cache / PLACE / "results" / "hpo_trajectories.parquet").unlink()
+    envelope = answer()
+    assert (envelope["exit"], codes(envelope)) == (1, ["artifact-incomplete"])
+
+
+def test_what_the_artifact_records_must_be_declared(cache, answer):
+    folder = cache / PLACE
+    files = {
+        path.relative_to(folder).as_posix(): FileFacts(path.stat().st_size, digest(path))
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+    sidecar = Sidecar("LinearModel", SUITE, "8x1", {"8x1": 27}, {}, {}, Inputs(27, 1, "0" * 64), files)
+    (folder / "provenance.json").write_text(sidecar.to_json())
+    envelope = answer()
+    assert (envelope["exit"], codes(envelope)) == (1, ["protocol-not-declared"])
+    assert answer(source=("--from-cache", "LinearModel", SUITE))["ok"]
+
+
+def digest(path):
+    from benchwright.files import digest
+
+    return digest(path)
+
+
+def test_a_method_without_a_store_is_wrong_usage(cache, answer, tmp_path):
+    source = INFO.replace('    cache_type="r2",\n', "").replace(
+        '    cache_kwargs={"bucket": "results", "prefix": "cache"},\n', ""
+    )
+    (tmp_path / "checkout" / "models" / "linear.py").write_text(source)
+    envelope = answer()
+    assert (envelope["exit"], codes(envelope)) == (2, ["no-store"])
+    assert answer("--store", f"local:{tmp_path / 'store'}")["ok"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["--from-cache", "X"],
+        ["--from-cache", "X", "Y", "--method-metadata", "a:b"],
+        ["--from-cache", "X", "Y", "--apply", "--verify-only"],
+    ],
+)
+def test_wrong_usage_leaves_with_two(words):
+    assert run(*words).returncode == 2
+
+
+def test_a_command_sheet_says_what_why_and_how(answer, tmp_path):
+    answer("--handoff", str(tmp_path / "sheet.md"))
+    sheet = (tmp_path / "sheet.md").read_text()
+    assert sheet.startswith(f"# Upload LinearModel, suite {SUITE}\n\nThe artifact was checked and is complete;")
+    commands = sheet.partition("```bash\n")[2].partition("```")[0].splitlines()
+    assert [command.split()[-1] for command in commands] == ["--apply", "--verify-only"]
+    assert "- R2_ACCOUNT_ID: the account id" in sheet
+    assert "- provenance.json: not there" in sheet
+
+
+# --- the upload ------------------------------------------------------------------------------------------------------
+
+
+def test_an_upload_ends_proved_and_names_the_next_step(seaweed, answer, cache, tmp_path, monkeypatch):
+    for name, value in r2(seaweed).items():
+        monkeypatch.setenv(name, value)
+    store = f"r2://results/{tmp_path.name}"
+    done = answer("--store", store, "--no-dry-run")
+    assert done["ok"] and done["data"]["applied"] is True
+    assert done["summary"] == (
+        f"LinearModel, suite {SUITE}: 7 sent, 0 there already: 7 objects proved at {store}/{PLACE}"
+    )
+    assert {one["proved"] for one in done["data"]["verification"]["objects"]} == {
+        "read back: size and digest as expected"
+    }
+    assert shlex.split(done["next"][0])[1:] == [
+        f"{ROOT}/scripts/register_method.py", "models.linear:linear_method_metadata", "--arena", "tabarena",
+        "--repo", str(tmp_path / "checkout"),
+    ]  # fmt: skip
+    again = answer("--store", store, "--apply")
+    assert (again["data"]["sent"], len(again["data"]["kept"])) == ([], 7)
+    proof = answer("--store", store, "--verify-only")
+    assert proof["ok"] and proof["data"]["applied"] is False
+    assert proof["data"]["verification"]["basis"] == "the files of the local artifact"
+    shutil.rmtree(cache)
+    proof = answer("--store", store, "--verify-only")
+    assert proof["data"]["verification"]["basis"] == "the digests in manifest.json"
+    proof = answer("--store", store, "--verify-only", source=("--from-cache", "LinearModel", SUITE))
+    assert proof["ok"] and len(proof["data"]["verification"]["objects"]) == 7
+
+
+def test_a_different_hosted_artifact_is_refused_and_verifying_says_how_it_differs(answer, cache, tmp_path):
+    store = f"local:{tmp_path / 'store'}"
+    assert answer("--store", store, "--apply")["ok"]
+    for path in (cache / PLACE / "raw").rglob("results.pkl"):
+        path.write_bytes(path.read_bytes() + b"x")
+    envelope = answer("--store", store, "--apply")
+    assert (envelope["exit"], codes(envelope)) == (5, ["hosted-differs"])
+    assert envelope["next"][0].endswith("--verify-only")
+    envelope = answer("--store", store, "--verify-only")
+    assert (envelope["exit"], codes(envelope)) == (1, ["digest-mismatch", "manifest-differs"])
+    envelope = answer("--store", store, "--apply", "--replace")
+    assert envelope["ok"] and envelope["data"]["replaced"] == ["raw.zip"]
+
+
+def test_wrong_credentials_leave_with_three_and_without_the_secret(seaweed, cache, tmp_path):
+    words = ["--from-cache", "LinearModel", SUITE, "--cache-root", cache, "--apply", "--store", "r2://results/x"]
+    done = run(*words)
+    assert done.returncode == 3 and "R2_ACCOUNT_ID, R2_ACCESS_KEY_ID, R2_SECRET_ACCESS_KEY not set" in done.stdout
+    done = run(*words, **r2(seaweed, secret="not-the-secret-of-tests"))
+    assert done.returncode == 3, done.stdout
+    assert "set R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY in the environment or in a .env file" in done.stdout
+    assert "not-the-secret-of-tests" not in done.stdout + done.stderr
+
+
+def test_credentials_of_an_env_file_do(seaweed, answer, tmp_path):
+    (tmp_path / ".env").write_text("".join(f"{name}='{value}'\n" for name, value in r2(seaweed).items()))
+    envelope = answer("--store", f"r2://results/{tmp_path.name}", "--apply")
+    assert envelope["ok"], envelope
+
+
+def test_an_env_file_that_cannot_be_read_does_not_stop_a_dry_run(answer, tmp_path, monkeypatch):
+    monkeypatch.setenv("BENCHWRIGHT_ENV_FILE", str(tmp_path / "none"))
+    envelope = answer()
+    assert envelope["ok"]
+    assert envelope["data"]["credentials"][0] == f"credentials: {tmp_path / 'none'}: no such file or directory"
+
+
+def test_a_role_of_the_machine_may_do_for_s3(answer):
+    lines = answer("--store", "s3://results/x")["data"]["credentials"]
+    assert lines[0] == "credentials: s3: none set here; those of a profile or a role would be used"
+
+
+@pytest.fixture
+def at_moto(moto, monkeypatch):
+    """The commands reach moto, and do not wait long."""
+    for name, value in settings(moto.url).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("benchwright.objects.location.Patience", lambda: QUICK)
+    return moto
+
+
+def test_throttling_without_end_leaves_with_four_and_the_command_to_go_on(at_moto, answer, tmp_path):
+    at_moto.fault = lambda environ, start: (
+        refuse(environ, start, "503 Slow Down", "SlowDown") if "raw.zip" in environ["PATH_INFO"] else None
+    )
+    store = f"s3://results/{tmp_path.name}"
+    envelope = answer("--store", store, "--apply")
+    assert (envelope["exit"], codes(envelope)) == (4, ["store-unavailable"])
+    assert shlex.split(envelope["next"][0])[-3:] == ["--store", store, "--apply"]
+    at_moto.fault = None
+    assert answer("--store", store, "--apply")["ok"]
+
+
+def test_no_permission_leaves_with_three_at_once(at_moto, answer, tmp_path):
+    at_moto.fault = lambda environ, start: (
+        refuse(environ, start, "403 Forbidden", "AccessDenied") if environ["REQUEST_METHOD"] == "PUT" else None
+    )
+    envelope = answer("--store", f"s3://results/{tmp_path.name}", "--apply")
+    assert (envelope["exit"], codes(envelope)) == (3, ["no-permission"])
+    assert len([line for line in at_moto.seen if line.startswith("PUT")]) == 1
+
+
+# --- and back --------------------------------------------------------------------------------------------------------
+
+
+def test_what_was_uploaded_is_fetched_by_a_colleague(answer, fetched, cache, tmp_path):
+    store = f"local:{tmp_path / 'store'}"
+    answer("--store", store, "--apply")
+    words = ["LinearModel", SUITE, "--store", store, "--cache-root", str(tmp_path / "theirs")]
+    envelope = fetched(*words)
+    assert envelope["ok"] and envelope["data"]["written"]
+    assert envelope["summary"].endswith(" bytes; it is in the cache")
+    assert MethodMetadata.from_cache("LinearModel", SUITE, tmp_path / "theirs").display_name == "Linear"
+    envelope = fetched(*words)
+    assert not envelope["data"]["written"]
+    assert envelope["summary"].endswith(" bytes; it was in the cache already, the same")
+    words[-1] = str(cache)
+    envelope = fetched(*words)
+    assert (envelope["exit"], codes(envelope)) == (5, ["local-differs"])
+    assert fetched(*words, "--replace")["data"]["written"]
+    done = run(*words, "--no-raw", script="fetch_method.py")
+    assert done.returncode == 0 and done.stdout.splitlines()[1] == f"folder: {cache / PLACE}"
+
+
+def test_a_fetch_that_broke_off_names_the_command_to_go_on(at_moto, fetched, tmp_path):
+    at_moto.fault = lambda environ, start: refuse(environ, start, "503 Slow Down", "SlowDown")
+    envelope = fetched("LinearModel", SUITE, "--store", f"s3://results/{tmp_path.name}")
+    assert (envelope["exit"], len(envelope["next"])) == (4, 1)
+    at_moto.fault = None
+    envelope = fetched("LinearModel", SUITE, "--store", f"s3://results/{tmp_path.name}")
+    assert (envelope["exit"], codes(envelope)) == (1, ["not-hosted"])
