@@ -17,47 +17,38 @@ _INERT_BUILTINS = frozenset(
 )
 """Types that a result may mention as a value. They get a stand-in as well: nothing is made of them."""
 
-_DANGEROUS_PACKAGES = {
-    "__builtin__", "_codecs", "_ctypes", "_io", "_operator", "_pickle", "_posixsubprocess", "_pyio", "_socket",
-    "_thread", "aiohttp", "ast", "asyncio", "atexit", "bdb", "builtins", "cPickle", "cProfile", "cffi", "cloudpickle",
-    "code", "codecs", "codeop", "commands", "compileall", "ctypes", "dill", "distutils", "doctest", "ensurepip",
-    "fabric", "fileinput", "ftplib", "gc", "glob", "http", "httpx", "idlelib", "imp", "importlib", "inspect", "io",
-    "joblib", "linecache", "marshal", "mmap", "modulefinder", "multiprocessing", "nt", "ntpath", "operator", "os",
-    "paramiko", "pdb", "pickle", "pip", "pipes", "pkg_resources", "pkgutil", "platform", "popen2", "posix",
-    "posixpath", "profile", "pty", "py_compile", "pydoc", "requests", "resource", "runpy", "setuptools", "shelve",
-    "shutil", "signal", "site", "smtplib", "socket", "socketserver", "sqlite3", "ssl", "subprocess", "sys",
-    "sysconfig", "tarfile", "telnetlib", "tempfile", "threading", "timeit", "trace", "urllib", "urllib2", "urllib3",
-    "venv", "webbrowser", "winreg", "xmlrpc", "zipfile", "zipimport",
-}  # fmt: skip
+_INERT_PACKAGES = frozenset({"autogluon", "tabarena", "tabrepo", "pandas", "sklearn", "numpy"})
+"""What genuine results mention beside plain values: classes of the runner, under its old and new name, and of what it
+is made of."""
+_INERT_MODULES = frozenset({"pathlib", "datetime", "decimal", "fractions", "uuid", "zoneinfo", "collections"})
+"""Values of the standard library that a config's hyperparameters may hold."""
 _DANGEROUS_PREFIXES = (
-    "functools.reduce", "types.CodeType", "types.FunctionType", "types.LambdaType", "types.MethodType",
     "numpy.distutils", "numpy.f2py", "numpy.testing", "numpy.load", "numpy.lib.npyio", "numpy.ctypeslib",
     "pandas.read_pickle", "pandas.io", "pandas.eval", "pandas.core.computation",
     "autogluon.common.loaders", "autogluon.common.savers",
-    "torch.hub", "torch.load", "torch.serialization", "torch.utils.cpp_extension",
 )  # fmt: skip
-_DANGEROUS_FUNCTIONS = {"eval", "exec", "system", "popen", "getattr", "__import__"}
+_DANGEROUS_FUNCTIONS = frozenset({"eval", "exec", "system", "popen", "getattr", "__import__"})
 
 
 @functools.lru_cache(maxsize=1024)
 def verdict(module: str, name: str) -> Verdict:
     """What happens to the global ``module.name``.
 
-    ``rebuild``: our own builder of an array or a container takes its place. ``stand-in``: an inert class does.
-    ``refuse``: the name has no business in a result and every business in an attack. Neither imports or calls
-    anything, so where the line runs decides only what a person hears of.
+    ``rebuild``: our own builder of an array or a container takes its place. ``stand-in``: an inert class does, for what
+    honest results mention. ``refuse``: everything else. Nothing is imported or called in any case, so where the line
+    runs decides only what a person hears of.
     """
     path = f"{module}.{name}"
     if path in REBUILDERS:
         return "rebuild"
-    if module in ("builtins", "__builtin__") and name in _INERT_BUILTINS:
-        return "stand-in"
-    if path.partition(".")[0] in _DANGEROUS_PACKAGES:
+    if module in ("builtins", "__builtin__"):
+        return "stand-in" if name in _INERT_BUILTINS else "refuse"
+    if module not in _INERT_MODULES and module.partition(".")[0] not in _INERT_PACKAGES:
         return "refuse"
     if any(path == prefix or path.startswith(f"{prefix}.") for prefix in _DANGEROUS_PREFIXES):
         return "refuse"
-    # A dotted name reaches through a module into what that module imported.
+    # A dotted name reaches through a class, or through a module into what that module imported.
     *through, last = name.split(".")
-    if last in _DANGEROUS_FUNCTIONS or any(part in _DANGEROUS_PACKAGES or part.startswith("__") for part in through):
+    if last in _DANGEROUS_FUNCTIONS or not all(part[:1].isupper() for part in through):
         return "refuse"
     return "stand-in"
