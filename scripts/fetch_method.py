@@ -9,9 +9,9 @@ unless --replace is given. It may be killed and run again. Credentials come from
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 try:
     import benchwright  # noqa: F401
@@ -24,8 +24,11 @@ except ModuleNotFoundError:
         print("benchwright is not installed; in its checkout: make setup", file=sys.stderr)
         raise SystemExit(3) from None
 
-from benchwright.cli import ScriptParser, Shell, run_script
+from benchwright.cli import ScriptParser, Shell, command, option, run_script
 from benchwright.contract import Exit, Failure, Outcome
+
+if TYPE_CHECKING:
+    from benchwright.objects import StoreLocation
 
 
 def build_parser() -> ScriptParser:
@@ -35,7 +38,7 @@ def build_parser() -> ScriptParser:
     add("method", metavar="METHOD", help="the method's name")
     add("suite", metavar="SUITE", help="the run that it was processed as")
     add("--store", required=True, metavar="LOCATION", help="local:FOLDER, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX")
-    add("--cache-root", type=Path, metavar="DIR", help="default: $TABARENA_CACHE, or else ~/.cache/tabarena")
+    parser.add_cache_root()
     add("--no-raw", action="store_false", dest="raw", help="leave the raw results out")
     add("--replace", action="store_true", help="put it in the place of a different local artifact")
     return parser
@@ -53,22 +56,19 @@ def fetch_method(args: argparse.Namespace, shell: Shell) -> Outcome:
         with shell.progress("fetching and unpacking, MiB") as progress:
             report = fetch(store, source, args.method, args.suite, **options, progress=progress)
     except Failure as failure:
-        again = (shlex.join([sys.executable, *sys.argv]),) if failure.exit == Exit.REMOTE else failure.next
-        raise Failure(failure.problems, exit=failure.exit, next=again) from None
-    size = sum(facts.size for facts in report.objects.values())
+        commands = (again(args, source),) if failure.exit == Exit.REMOTE else failure.next
+        raise Failure(failure.problems, exit=failure.exit, next=commands) from None
     state = "is in the cache" if report.written else "was in the cache already, the same"
-    summary = f"{args.method}, suite {args.suite}: {len(report.objects)} objects, {size:,} bytes; it {state}"
-    data = {
-        "method": args.method,
-        "suite": args.suite,
-        "folder": report.folder,
-        "written": report.written,
-        "reused": list(report.reused),
-        "objects": [
-            {"name": name, "size": facts.size, "sha256": facts.sha256} for name, facts in report.objects.items()
-        ],
-    }
+    summary = f"{args.method}, suite {args.suite}: {len(report.objects)} objects, {report.size:,} bytes; it {state}"
+    data = {"method": args.method, "suite": args.suite} | report.to_dict()
     return Outcome(summary, data, [f"folder: {report.folder}"], report.remarks)
+
+
+def again(args: argparse.Namespace, source: StoreLocation) -> str:
+    """This very command, to be run from any folder."""
+    words = [*option("--store", source.below(Path.cwd())), *option("--cache-root", args.cache_root)]
+    words += [*option("--no-raw", not args.raw), *option("--replace", args.replace)]
+    return command(__file__, args.method, args.suite, *words)
 
 
 if __name__ == "__main__":

@@ -3,15 +3,14 @@
 
 The run script is read as a syntax tree and never run: its BENCHMARK_NAME and WORKSPACE say where the run's records,
 logs and results are, its docstring has purpose and notes, and its setup() is copied with the constants put in. The
-commit is the one that was HEAD at set-up, by the plan record or the reflog; how it is known is part of the entry. What
-nothing says is "unknown". An entry of the benchmark that is there already is left alone. Shows the entry; only --apply
-writes it.
+commit is the one that was HEAD at set-up, by the plan record or the reflog; how it is known is part of the entry. A
+protocol that is not declared is looked up in the artifact; what nothing says is "unknown". Metadata of another method
+is refused. An entry of the benchmark that is there already is left alone. Shows the entry; only --apply writes it.
 """
 
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from pathlib import Path
 
@@ -26,10 +25,8 @@ except ModuleNotFoundError:
         print("benchwright is not installed; in its checkout: make setup", file=sys.stderr)
         raise SystemExit(3) from None
 
-from benchwright.cli import ScriptParser, Shell, run_script
-from benchwright.contract import Outcome
-
-DRY = "DRY RUN: nothing written"
+from benchwright.cli import ScriptParser, Shell, command, option, repeated, run_script
+from benchwright.contract import DRY_RUN, Outcome
 
 
 def build_parser() -> ScriptParser:
@@ -38,14 +35,15 @@ def build_parser() -> ScriptParser:
     add = parser.add_argument
     add("--run-script", type=Path, required=True, metavar="FILE", help="such as tmp_scripts/run_xgboost.py")
     add("--log", type=Path, metavar="FILE", help="default: the checkout's BENCHMARK_LOG.md")
-    add("--repo", type=Path, metavar="DIR", help="the run's checkout (default: the one around the run script)")
+    parser.add_repo("the run's checkout (default: the one around the run script)")
     add("--workspace", type=Path, metavar="DIR", help="where the run's results are (default: the script's WORKSPACE)")
-    add("--method-metadata", metavar="MODULE:ATTR", help="the method's declaration: its protocol and suite")
+    add("--method-metadata", metavar="MODULE:ATTR", help="the declaration of what ran: its protocol and suite")
     add("--suite", metavar="SUITE", help="the processed suite, where no metadata declares it")
     add("--purpose", metavar="TEXT", help="default: the first paragraph of the run script's docstring")
     add("--note", action="append", default=[], metavar="TEXT", help="more than the docstring says; repeatable")
     add("--fix", action="append", default=[], metavar="TEXT", help="what mended a failure; repeatable")
     add("--date", metavar="YYYY-MM-DD", help="the run's date (default: that of its set-up)")
+    parser.add_cache_root()
     add("--apply", action="store_true", help="write the log")
     return parser
 
@@ -66,6 +64,7 @@ def log_run(args: argparse.Namespace, shell: Shell) -> Outcome:
             notes=tuple(args.note),
             fixes=tuple(args.fix),
             date=args.date,
+            cache_root=args.cache_root,
         )
     )
     written = apply_log_entry(plan) if args.apply else False
@@ -77,21 +76,26 @@ def log_run(args: argparse.Namespace, shell: Shell) -> Outcome:
     details = plan.entry.splitlines() if plan.entry else ()
     if args.apply:
         return Outcome(state, data, details=details, problems=plan.problems)
-    again = (command(args, plan.log),) if plan.entry else ()
-    return Outcome(f"{DRY}; {state}", data, details=details, problems=plan.problems, next=again, closing=(DRY,))
+    commands = [again(args, plan.log)] if plan.entry else []
+    return Outcome(f"{DRY_RUN}; {state}", data, details, plan.problems, next=commands, closing=(DRY_RUN,))
 
 
-def command(args: argparse.Namespace, log: Path) -> str:
+def again(args: argparse.Namespace, log: Path) -> str:
     """The command that writes this very entry, from any folder."""
-    words = ["--run-script", str(args.run_script.absolute()), "--log", str(log)]
-    for option, folder in (("--repo", args.repo), ("--workspace", args.workspace)):
-        words += [option, str(folder.absolute())] if folder else []
-    texts = {"--method-metadata": args.method_metadata, "--suite": args.suite, "--purpose": args.purpose}
-    for option, text in (texts | {"--date": args.date}).items():
-        words += [option, text] if text else []
-    for option, several in (("--note", args.note), ("--fix", args.fix)):
-        words += [word for text in several for word in (option, text)]
-    return shlex.join([sys.executable, str(Path(sys.argv[0]).resolve()), *words, "--apply"])
+    words = [
+        *option("--run-script", args.run_script),
+        *option("--log", log),
+        *option("--repo", args.repo),
+        *option("--workspace", args.workspace),
+        *option("--method-metadata", args.method_metadata),
+        *option("--suite", args.suite),
+        *option("--purpose", args.purpose),
+        *option("--date", args.date),
+        *option("--cache-root", args.cache_root),
+        *repeated("--note", args.note),
+        *repeated("--fix", args.fix),
+    ]
+    return command(__file__, *words, "--apply")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ code of a failed step (a crash counts as 1). Run again, it repeats only processi
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from pathlib import Path
 
@@ -28,10 +27,8 @@ except ModuleNotFoundError:
         print("benchwright is not installed; in its checkout: make setup", file=sys.stderr)
         raise SystemExit(3) from None
 
-from benchwright.cli import ScriptParser, Shell, run_script
-from benchwright.contract import Exit, Failure, Outcome, Problem
-
-SCRIPTS = Path(__file__).resolve().parent
+from benchwright.cli import ScriptParser, Shell, command, option, positive, run_script
+from benchwright.contract import Outcome
 
 
 def build_parser() -> ScriptParser:
@@ -39,17 +36,13 @@ def build_parser() -> ScriptParser:
     parser = ScriptParser(description=__doc__)
     parser.add_argument("manifest", type=Path, metavar="MANIFEST", help="the methods to publish")
     parser.add_argument("--apply", action="store_true", help="upload what the dry run finds right")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="methods processed side by side (default: 1)")
-    parser.add_argument(
-        "--stall", type=float, default=15, metavar="MINUTES", help="tell of a step that is silent so long (default: 15)"
-    )
-    parser.add_argument(
-        "--timeout", type=float, metavar="MINUTES", help="end a step that is silent so long (default: never)"
-    )
-    parser.add_argument(
-        "--cache-root", type=Path, metavar="DIR", help="default: TABARENA_CACHE, else ~/.cache/tabarena"
-    )
-    parser.add_argument("--logs", type=Path, metavar="DIR", help="default: beside the manifest, <its name>_logs")
+    add = parser.add_argument
+    add("--jobs", type=positive(int), default=1, metavar="N", help="methods processed side by side (default: 1)")
+    minutes = {"type": positive(float), "metavar": "MINUTES"}
+    add("--stall", default=15.0, **minutes, help="tell of a step that is silent so long (default: 15)")
+    add("--timeout", **minutes, help="end a step that is silent so long (default: never)")
+    parser.add_cache_root()
+    add("--logs", type=Path, metavar="DIR", help="default: beside the manifest, <its name>_logs")
     return parser
 
 
@@ -57,28 +50,18 @@ def publish_batch(args: argparse.Namespace, shell: Shell) -> Outcome:
     """Read the manifest, run the batch."""
     from benchwright.publish.batch import BatchOptions, run_batch
     from benchwright.publish.batch_manifest import read_batch
-    from benchwright.raw.forks import processors
 
-    given = {name: value for name in ("jobs", "stall", "timeout") if (value := getattr(args, name)) is not None}
-    bad = [
-        Problem("usage", f"--{name}", f"{value:g}", "a number above 0")
-        for name, value in given.items()
-        if not value > 0
-    ]
-    if bad:
-        raise Failure(bad, exit=Exit.USAGE)
     methods = read_batch(args.manifest)
     options = BatchOptions(
-        scripts=SCRIPTS,
+        scripts=Path(__file__).resolve().parent,
         logs=logs_of(args),
         apply=args.apply,
         jobs=args.jobs,
-        processes=max(1, processors() // args.jobs) if args.jobs > 1 else None,
         stall=60 * args.stall,
         timeout=None if args.timeout is None else 60 * args.timeout,
         cache_root=args.cache_root and args.cache_root.absolute(),
     )
-    return run_batch(methods, options, shell.tell).outcome(command(args))
+    return run_batch(methods, options, shell.tell).outcome(again(args))
 
 
 def logs_of(args: argparse.Namespace) -> Path:
@@ -86,15 +69,16 @@ def logs_of(args: argparse.Namespace) -> Path:
     return (args.logs or args.manifest.with_name(f"{args.manifest.stem}_logs")).absolute()
 
 
-def command(args: argparse.Namespace) -> str:
+def again(args: argparse.Namespace) -> str:
     """The command of this batch without ``--apply``, from any folder."""
-    words = [str(SCRIPTS / Path(__file__).name), str(args.manifest.absolute()), "--logs", str(logs_of(args))]
-    for name in ("jobs", "stall", "timeout", "cache_root"):
-        value = getattr(args, name)
-        if value is not None:
-            text = str(value.absolute()) if isinstance(value, Path) else f"{value:g}"
-            words += [f"--{name.replace('_', '-')}", text]
-    return shlex.join([sys.executable, *words])
+    words = [
+        *option("--logs", logs_of(args)),
+        *option("--jobs", args.jobs),
+        *option("--stall", f"{args.stall:g}"),
+        *option("--timeout", args.timeout and f"{args.timeout:g}"),
+        *option("--cache-root", args.cache_root),
+    ]
+    return command(__file__, args.manifest, *words)
 
 
 if __name__ == "__main__":

@@ -12,10 +12,8 @@ methods_superseded. Comments, order and layout stay. --rollback undoes a registr
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 try:
     import benchwright  # noqa: F401
@@ -28,13 +26,8 @@ except ModuleNotFoundError:
         print("benchwright is not installed; in its checkout: make setup", file=sys.stderr)
         raise SystemExit(3) from None
 
-from benchwright.cli import ScriptParser, Shell, run_script
-from benchwright.contract import Outcome
-
-if TYPE_CHECKING:
-    from benchwright.publish import Registration
-
-DRY = "DRY RUN: nothing written"
+from benchwright.cli import ScriptParser, Shell, command, option, run_script
+from benchwright.contract import DRY_RUN, Outcome
 
 
 def build_parser() -> ScriptParser:
@@ -44,7 +37,7 @@ def build_parser() -> ScriptParser:
         "method", metavar="MODULE:ATTR", help="the module and the name that the method is declared under"
     )
     parser.add_argument("--arena", required=True, choices=("tabarena", "beyondarena", "mini"), help="whose collection")
-    parser.add_argument("--repo", type=Path, metavar="DIR", help="the checkout (default: the current folder)")
+    parser.add_repo()
     parser.add_argument("--replaces", metavar="MODULE:ATTR", help="the entry to take the place of, or to put back")
     parser.add_argument("--group", metavar="COMMENT", help="the comment in the list to enter it below")
     parser.add_argument("--rollback", action="store_true", help="undo the registration instead")
@@ -65,35 +58,24 @@ def register_method(args: argparse.Namespace, shell: Shell) -> Outcome:
     data = edit.to_dict() | {"applied": args.apply, "written": written}
     unread = [] if edit.undoes else [f"not compared with {entry}" for entry in edit.unread]
     details = [*edit.caveats, *unread, *edit.diff()]
-    state = sentence(edit, done=written)
+    state = edit.sentence(done=written)
     if args.apply:
-        undo = [f"to undo this: {command(args, edit.target.repository, rollback=True)}"] if written else []
+        undo = [f"to undo this: {again(args, edit.target.repository, rollback=True)}"] if written else []
         return Outcome(state, data, details=details if edit.undoes else [*undo, *details])
-    again = [command(args, edit.target.repository, rollback=args.rollback)] if edit.changes_file else []
-    return Outcome(f"{DRY}; {state}", data, details=details, next=again, closing=(DRY,))
+    commands = [again(args, edit.target.repository, rollback=args.rollback)] if edit.changes_file else []
+    return Outcome(f"{DRY_RUN}; {state}", data, details=details, next=commands, closing=(DRY_RUN,))
 
 
-def sentence(edit: Registration, *, done: bool) -> str:
-    """What was or would be done."""
-    label = edit.target.label
-    if not edit.changes_file:
-        state = "not registered" if edit.undoes else "registered already"
-        return f"{edit.method} is {state} in {label}: nothing to change"
-    verb = "" if done else "to be "
-    if edit.undoes:
-        back = f", {edit.replaced} put back" if edit.replaced else ""
-        return f"{label}: {edit.entry} {verb}taken out{back}"
-    place = f" for {edit.replaced}" if edit.replaced else f" below '{edit.group}'" if edit.group else ""
-    return f"{label}: {edit.entry} {verb}{'swapped in' if edit.replaced else 'entered'}{place}"
-
-
-def command(args: argparse.Namespace, repository: Path, *, rollback: bool) -> str:
+def again(args: argparse.Namespace, repository: Path, *, rollback: bool) -> str:
     """The command that writes this very edit, or undoes it, from any folder."""
-    words = [str(Path(sys.argv[0]).resolve()), args.method, "--arena", args.arena, "--repo", str(repository)]
-    for option in ("replaces", "group"):
-        if getattr(args, option) is not None:
-            words += [f"--{option}", getattr(args, option)]
-    return shlex.join([sys.executable, *words, *(["--rollback"] if rollback else []), "--apply"])
+    words = [
+        *option("--arena", args.arena),
+        *option("--repo", repository),
+        *option("--replaces", args.replaces),
+        *option("--group", args.group),
+        *option("--rollback", rollback),
+    ]
+    return command(__file__, args.method, *words, "--apply")
 
 
 if __name__ == "__main__":

@@ -10,9 +10,7 @@ different artifact in its place is left alone unless --replace is given. Credent
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,18 +25,14 @@ except ModuleNotFoundError:
         print("benchwright is not installed; in its checkout: make setup", file=sys.stderr)
         raise SystemExit(3) from None
 
-from benchwright.cli import Handoff, ScriptParser, Shell, run_script
-from benchwright.contract import Exit, Failure, Outcome, Problem
+from benchwright.cli import Handoff, ScriptParser, Shell, command, option, run_script
+from benchwright.contract import DRY_RUN, Exit, Failure, Outcome
 
 if TYPE_CHECKING:
     from benchwright.arena import MethodMetadata
-    from benchwright.objects import ObjectStore
-    from benchwright.publish.artifact import Artifact
+    from benchwright.objects import ObjectStore, StoreLocation
+    from benchwright.publish.artifact import DeclaredArtifact
     from benchwright.publish.upload_plan import UploadPlan
-    from benchwright.publish.verify import Verification
-
-DRY = "DRY RUN: nothing written"
-SCRIPTS = Path(__file__).resolve().parent
 
 
 def build_parser() -> ScriptParser:
@@ -49,9 +43,9 @@ def build_parser() -> ScriptParser:
     method.add_argument(
         "--from-cache", nargs=2, metavar=("METHOD", "SUITE"), help="by the metadata that the cache holds instead"
     )
+    parser.add_repo("the checkout that declares it (default: this folder, then installed)")
+    parser.add_cache_root()
     add = parser.add_argument
-    add("--repo", type=Path, metavar="DIR", help="the checkout that declares it (default: this folder, then installed)")
-    add("--cache-root", type=Path, metavar="DIR", help="default: $TABARENA_CACHE, or else ~/.cache/tabarena")
     add("--store", metavar="LOCATION", help="local:FOLDER, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX, not the declared")
     add("--no-upload-raw", action="store_false", dest="raw", help="leave the raw results out")
     mode = parser.add_mutually_exclusive_group()
@@ -64,42 +58,47 @@ def build_parser() -> ScriptParser:
 def run_upload_results(args: argparse.Namespace, shell: Shell) -> Outcome:
     """Plan the upload; with ``--apply`` do it, with ``--verify-only`` prove an earlier one."""
     from benchwright.objects import open_store
-    from benchwright.publish.upload_plan import destination_of, plan_upload
+    from benchwright.publish.artifact import no_artifact, open_for_upload
+    from benchwright.publish.destination import destination_of
 
+    named = args.method_metadata or tuple(args.from_cache)
+    metadata, artifact = open_for_upload(named, repository=args.repo, cache_root=args.cache_root)
+    if artifact is None and not args.verify_only:
+        raise no_artifact(metadata.path)
+    destination = destination_of(metadata, args.store)
+    # Missing credentials are said before a long check.
+    store = open_store(destination) if args.apply or args.verify_only else None
+    plan = None if artifact is None else planned(args, artifact, destination, shell)
     if args.verify_only:
-        return verified(args, shell)
-    artifact = opened(args)
-    destination = destination_of(artifact.metadata, args.store)
-    store = open_store(destination) if args.apply else None  # missing credentials are said before a long check
-    with shell.progress("checking, MiB") as progress:
-        plan = plan_upload(artifact, destination, upload_raw=args.raw, progress=progress)
+        return verified(metadata, plan, store, shell)
     shell.hand_off(sheet(args, plan))
-    return dry(args, plan) if store is None else applied(args, plan, store, shell)
+    return dry(args, plan) if store is None else applied(args, metadata, plan, store, shell)
 
 
-def opened(args: argparse.Namespace) -> Artifact:
-    """The artifact that the command line names."""
-    from benchwright.publish.artifact import open_artifact, open_recorded
-    from benchwright.publish.method_reference import can_declare, load_method
+def planned(
+    args: argparse.Namespace, artifact: DeclaredArtifact, destination: StoreLocation, shell: Shell
+) -> UploadPlan:
+    """The upload, when nothing is wrong with the artifact."""
+    from benchwright.publish.upload_plan import plan_upload
 
-    if args.from_cache:
-        return open_recorded(*args.from_cache, cache_root=args.cache_root)
-    artifact = open_artifact(load_method(args.method_metadata, args.repo), args.cache_root)
-    if can_declare("validation_protocol", args.method_metadata, args.repo):
-        return artifact
-    return artifact.with_recorded_protocol()
+    with shell.progress("checking, MiB") as progress:
+        return plan_upload(artifact, destination, upload_raw=args.raw, progress=progress)
 
 
 def dry(args: argparse.Namespace, plan: UploadPlan) -> Outcome:
     """What would be done, and the command that does it."""
-    missing = credentials(plan.destination.kind)
-    summary = f"{DRY}; {label(plan)}: {len(plan.objects)} objects, {plan.size:,} bytes, complete, for {plan.url}"
-    details = [f"parts: {', '.join(plan.parts)}", *objects(plan), *missing]
+    from benchwright.objects import credentials_note
+
+    missing = credentials_note(plan.destination.kind)
+    summary = f"{DRY_RUN}; {plan.label}: {len(plan.objects)} objects, {plan.size:,} bytes, complete, for {plan.url}"
+    details = [f"parts: {', '.join(plan.parts)}", *plan.lines, *missing]
     data = plan.to_dict() | {"applied": False, "credentials": missing}
-    return Outcome(summary, data, details, plan.remarks, next=(command(args, "--apply"),), closing=(DRY,))
+    return Outcome(summary, data, details, plan.remarks, next=(again(args, "--apply"),), closing=(DRY_RUN,))
 
 
-def applied(args: argparse.Namespace, plan: UploadPlan, store: ObjectStore, shell: Shell) -> Outcome:
+def applied(
+    args: argparse.Namespace, metadata: MethodMetadata, plan: UploadPlan, store: ObjectStore, shell: Shell
+) -> Outcome:
     """The upload, and what reading it back proved."""
     from benchwright.publish.upload import upload
 
@@ -108,95 +107,25 @@ def applied(args: argparse.Namespace, plan: UploadPlan, store: ObjectStore, shel
             report = upload(plan, store, replace=args.replace, progress=progress)
     except Failure as failure:
         mode = "--verify-only" if failure.exit == Exit.REFUSED else "--apply"
-        raise Failure(failure.problems, exit=failure.exit, next=(command(args, mode),)) from None
-    proof = report.verification
+        raise Failure(failure.problems, exit=failure.exit, next=(again(args, mode),)) from None
     how = f"{len(report.sent)} sent, {len(report.kept)} there already"
     if report.replaced:
         how += f", {len(report.replaced)} of a predecessor replaced"
     data = plan.to_dict() | report.to_dict() | {"applied": True}
-    return proved(f"{label(plan)}: {how}", proof, data, plan.remarks, registration(args) if proof.ok else ())
+    commands = registration(args, metadata) if report.verification.ok else ()
+    return report.verification.outcome(f"{plan.label}: {how}", data, remarks=plan.remarks, next=commands)
 
 
-def verified(args: argparse.Namespace, shell: Shell) -> Outcome:
+def verified(metadata: MethodMetadata, plan: UploadPlan | None, store: ObjectStore, shell: Shell) -> Outcome:
     """What reading back an earlier upload proves: against the local artifact, or else against its manifest."""
-    from benchwright.objects import open_store
-    from benchwright.processing.layout import METADATA
-    from benchwright.publish.byte_count import ByteCount
-    from benchwright.publish.upload_plan import destination_of, plan_upload
-    from benchwright.publish.verify import verify_hosted, verify_objects
+    from benchwright.publish.verify import verify_hosted, verify_plan
 
-    metadata = declared(args)
-    destination = destination_of(metadata, args.store)
-    if not (metadata.path / METADATA).is_file():
-        with shell.progress("reading back, MiB") as progress:
-            proof = verify_hosted(open_store(destination), *metadata.key, progress=progress)
-        return proved(f"{metadata.method}, suite {metadata.suite}", proof, {"applied": False})
-    with shell.progress("checking, MiB") as progress:
-        plan = plan_upload(opened(args), destination, upload_raw=args.raw, progress=progress)
     with shell.progress("reading back, MiB") as progress:
-        count = ByteCount(progress, plan.size)
-        basis = "the files of the local artifact"
-        proof = verify_objects(open_store(destination), plan.manifest, basis=basis, count=count)
-    return proved(label(plan), proof, plan.to_dict() | {"applied": False})
-
-
-def declared(args: argparse.Namespace) -> MethodMetadata:
-    """The method, whether its artifact is in the cache or not."""
-    from benchwright.arena import MethodMetadata
-    from benchwright.publish.method_reference import load_method
-
-    if args.method_metadata:
-        metadata = load_method(args.method_metadata, args.repo)
-    else:
-        metadata = MethodMetadata(**dict(zip(("method", "suite"), args.from_cache, strict=True)))
-        metadata = replace(metadata, cache_root=args.cache_root)
-        if metadata.path.is_dir():
-            metadata = opened(args).metadata
-    return replace(metadata, artifact_dir=None, cache_root=args.cache_root)
-
-
-def proved(
-    what: str,
-    proof: Verification,
-    data: dict[str, object],
-    remarks: tuple[Problem, ...] = (),
-    next: tuple[str, ...] = (),
-) -> Outcome:
-    """The outcome of a verification."""
-    state = f"{len(proof.proofs)} objects proved" if proof.ok else f"{len(proof.problems)} problems"
-    return Outcome(
-        f"{what}: {state} at {proof.url}",
-        data | {"verification": proof.to_dict()},
-        [f"compared with {proof.basis}", *proof.lines],
-        (*proof.problems, *proof.remarks, *remarks),
-        next,
-        exit=Exit.DONE if proof.ok else Exit.NO,
-    )
-
-
-def label(plan: UploadPlan) -> str:
-    """The method as people name it."""
-    return f"{plan.method}, suite {plan.suite}"
-
-
-def objects(plan: UploadPlan) -> list[str]:
-    """The objects for people."""
-    return [f"  {one.name}: {one.size:,} bytes, SHA-256 {one.sha256[:12]}..." for one in plan.objects]
-
-
-def credentials(kind: str) -> list[str]:
-    """What is missing for the upload, and how to obtain it; nothing is contacted."""
-    from benchwright.objects import credentials_help, missing_credentials, settings_from_environment
-
-    try:
-        missing = missing_credentials(kind, settings := settings_from_environment())
-    except Failure as failure:
-        missing = failure.problems
-    else:
-        if kind == "s3" and not missing and not {"AWS_ACCESS_KEY_ID", "AWS_PROFILE"} & settings.keys():
-            missing = (Problem("no-credentials", kind, "none set here; those of a profile or a role would be used"),)
-    lines = [f"credentials: {problem.where}: {problem.found}" for problem in missing]
-    return [*lines, *(f"  {line}" for line in credentials_help(kind))] if lines else []
+        if plan is None:
+            proof = verify_hosted(store, *metadata.key, progress=progress)
+            return proof.outcome(f"{metadata.method}, suite {metadata.suite}", {"applied": False})
+        proof = verify_plan(store, plan, progress=progress)
+    return proof.outcome(plan.label, plan.to_dict() | {"applied": False})
 
 
 def sheet(args: argparse.Namespace, plan: UploadPlan) -> Handoff:
@@ -205,9 +134,9 @@ def sheet(args: argparse.Namespace, plan: UploadPlan) -> Handoff:
 
     remarks = [f"{remark.where}: {remark.found}" for remark in plan.remarks]
     return Handoff(
-        title=f"Upload {label(plan)}",
+        title=f"Upload {plan.label}",
         why=f"The artifact was checked and is complete; it goes to {plan.url}. Whoever runs this needs credentials.",
-        commands=[command(args, "--apply"), command(args, "--verify-only")],
+        commands=[again(args, "--apply"), again(args, "--verify-only")],
         checks=[
             "the first command ends with every object proved, and exit code 0",
             "exit code 4: run the same command again; what is there already is not sent again",
@@ -217,41 +146,35 @@ def sheet(args: argparse.Namespace, plan: UploadPlan) -> Handoff:
     )
 
 
-def command(args: argparse.Namespace, mode: str) -> str:
+def again(args: argparse.Namespace, mode: str) -> str:
     """This very command in another mode, to be run from any folder."""
     from benchwright.arena import default_cache_root
     from benchwright.objects import StoreLocation
 
-    words = ["--from-cache", *args.from_cache] if args.from_cache else ["--method-metadata", args.method_metadata]
-    words += checkout(args)
-    words += ["--cache-root", str((args.cache_root or default_cache_root()).resolve())]
-    if args.store:
-        store = StoreLocation.parse(args.store)
-        place = str(Path(store.place).expanduser().resolve()) if store.kind == "local" else store.place
-        words += ["--store", str(replace(store, place=place))]
-    words += ["--no-upload-raw"] if not args.raw else []
-    words += ["--replace"] if args.replace and mode == "--apply" else []
-    return shlex.join([sys.executable, str(SCRIPTS / "run_upload_results.py"), *words, mode])
+    words = ["--from-cache", *args.from_cache] if args.from_cache else declared(args, "--method-metadata")
+    words += option("--cache-root", (args.cache_root or default_cache_root()).resolve())
+    words += option("--store", args.store and StoreLocation.parse(args.store).below(Path.cwd()))
+    words += option("--no-upload-raw", not args.raw)
+    words += option("--replace", args.replace and mode == "--apply")
+    return command(__file__, *words, mode)
 
 
-def registration(args: argparse.Namespace) -> tuple[str, ...]:
+def registration(args: argparse.Namespace, metadata: MethodMetadata) -> tuple[str, ...]:
     """The step after a proved upload, as a dry run."""
+    from benchwright.arena.official import arena_of
+
     if not args.method_metadata:
         return ()
-    arena = "mini" if args.method_metadata.startswith("benchwright.") else "tabarena"
-    words = [sys.executable, str(SCRIPTS / "register_method.py"), args.method_metadata, "--arena", arena]
-    return (shlex.join([*words, *checkout(args)]),)
+    arena = "mini" if args.method_metadata.startswith("benchwright.") else arena_of(metadata)
+    return (command(Path(__file__).with_name("register_method.py"), *declared(args), "--arena", arena),)
 
 
-def checkout(args: argparse.Namespace) -> list[str]:
-    """The option that names the checkout from any folder; none for the declaration of an installed package."""
-    from benchwright.publish.targets import find_target
+def declared(args: argparse.Namespace, *before: str) -> list[str]:
+    """The words that name the declaration, to be run from any folder."""
+    from benchwright.publish.targets import named_checkout
 
-    if not args.method_metadata:
-        return []
-    folder = (args.repo or Path.cwd()).resolve()
-    target = find_target(args.method_metadata, args.repo, to_write=False)
-    return ["--repo", str(folder)] if args.repo is not None or target.path.is_relative_to(folder) else []
+    checkout = named_checkout(args.method_metadata, args.repo)
+    return [*before, args.method_metadata, *option("--repo", checkout)]
 
 
 if __name__ == "__main__":

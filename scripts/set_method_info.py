@@ -2,15 +2,15 @@
 """Set the manual fields of a method's metadata in the source that declares it: suite, date, cache_type, verified ...
 
 MODULE:ATTR names the declaration, as in tabarena.models.nori.info:nori_method_metadata; it is found by path below
---repo (packages/*/src, src, or the folder itself) and never imported. Comments, order and layout stay; verified=False
-is added where nothing is declared. Shows the diff; only --apply writes. VALUE is a text, true or false, words between
-commas (tags), a JSON object (cache_kwargs), or none, which takes the field back to its default.
+--repo (packages/*/src, src, or the folder itself) and never imported. Comments, order and layout stay, but a line like
+"# date=..." goes once the field is set; verified=False is added where nothing is declared. Another suite is another
+run, to be declared beside this one: refused without --force. Shows the diff; only --apply writes. VALUE is a text, true
+or false, words between commas (tags), a JSON object (cache_kwargs), or none, which takes the field back to its default.
 """
 
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,13 +26,11 @@ except ModuleNotFoundError:
         print("benchwright is not installed; in its checkout: make setup", file=sys.stderr)
         raise SystemExit(3) from None
 
-from benchwright.cli import ScriptParser, Shell, run_script
-from benchwright.contract import Failure, Outcome
+from benchwright.cli import ScriptParser, Shell, command, option, repeated, run_script
+from benchwright.contract import DRY_RUN, Exit, Failure, Failures, Outcome
 
 if TYPE_CHECKING:
     from benchwright.publish import InfoEdit
-
-DRY = "DRY RUN: nothing written"
 
 
 def build_parser() -> ScriptParser:
@@ -44,7 +42,8 @@ def build_parser() -> ScriptParser:
     parser.add_argument(
         "--set", action="append", required=True, metavar="FIELD=VALUE", dest="changes", help="a field; repeatable"
     )
-    parser.add_argument("--repo", type=Path, metavar="DIR", help="the checkout (default: the current folder)")
+    parser.add_repo()
+    parser.add_argument("--force", action="store_true", help="change a suite that is declared already")
     parser.add_argument("--apply", action="store_true", help="write the file")
     return parser
 
@@ -63,35 +62,24 @@ def set_method_info(args: argparse.Namespace, shell: Shell) -> Outcome:
         state = f"{target.label}: {names} {'set' if written else 'to be set'}"
     if args.apply:
         return Outcome(state, data, details=edit.diff())
-    again = () if not edit.changes_file else (command(args, target.repository),)
-    return Outcome(f"{DRY}; {state}", data, details=edit.diff(), next=again, closing=(DRY,))
+    words = [*repeated("--set", args.changes), *option("--repo", target.repository), *option("--force", args.force)]
+    again = [command(__file__, args.target, *words, "--apply")] if edit.changes_file else []
+    return Outcome(f"{DRY_RUN}; {state}", data, details=edit.diff(), next=again, closing=(DRY_RUN,))
 
 
 def plan(args: argparse.Namespace) -> InfoEdit:
     """The edit that the command line asks for; what is wrong with it and with its target is told at once."""
-    from benchwright.publish import find_target, parse_changes, plan_edit, read_declaration
+    from benchwright.publish import find_target, plan_edit, read_changes
 
-    failures = []
-    try:
-        changes = parse_changes(args.changes)
-    except Failure as failure:
-        failures.append(failure)
-    try:
-        target = find_target(args.target, args.repo)
-        if not failures:
-            return plan_edit(target, changes)
-        read_declaration(target)
-    except Failure as failure:
-        failures.append(failure)
-    problems = [problem for failure in failures for problem in failure.problems]
-    raise Failure(problems, exit=max(failure.exit for failure in failures))
-
-
-def command(args: argparse.Namespace, repository: Path) -> str:
-    """The command that writes this very edit, from any folder."""
-    changes = [word for change in args.changes for word in ("--set", change)]
-    words = [str(Path(sys.argv[0]).resolve()), args.target, *changes, "--repo", str(repository), "--apply"]
-    return shlex.join([sys.executable, *words])
+    changes, problems = read_changes(args.changes)
+    failures = Failures()
+    with failures.collected():
+        if problems:
+            raise Failure(problems, exit=Exit.USAGE)
+    with failures.collected():
+        edit = plan_edit(find_target(args.target, args.repo), changes, force=args.force)
+    failures.settle()
+    return edit
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from benchwright.arena.config_names import prefix_of
 from benchwright.raw.safe_pickle import loads
+from benchwright.raw.stand_in import StandInType
 
 DATA = Path(__file__).parent / "data"
 RAW = DATA / "tabarena_raw" / "data"
@@ -86,9 +87,11 @@ def with_memory(**fields: Any) -> Change:
 
 
 def _plain(value: Any) -> Any:
-    """Ordinary arrays and dicts in place of what the loader makes of them."""
+    """Ordinary arrays and dicts in place of what the loader makes of them, and names in place of classes."""
+    if isinstance(value, StandInType):
+        return value.origin
     if isinstance(value, np.ndarray):
         return np.array(value)
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list) else value
+    return type(value)(map(_plain, value)) if type(value) in (list, tuple) else value

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shlex
 from pathlib import Path
 
 import pytest
+
+from scripts_in_process import load
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = sorted(
@@ -32,13 +33,6 @@ def command_lines(document: Path) -> list[str]:
 
 
 COMMANDS = [(document, line) for document in DOCUMENTS for line in command_lines(document)]
-
-
-def load(script: Path):
-    spec = importlib.util.spec_from_file_location(f"documented_{script.stem}", script)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def script_of(word: str) -> Path:

@@ -23,7 +23,7 @@ ALLOWED = {
     "mini": {"arena"},
     "bridge": {"arena", "mini"},
     "raw": {"arena"},
-    "processing": {"raw", "arena"},
+    "processing": {"raw", "arena", "node"},  # workers that end with their parent
     "leaderboard": {"processing", "raw", "arena", "mini", "bridge"},
     "launch": {"arena", "raw", "slurm", "objects", "bridge", "node"},  # the local run is a bundle runner
     "node": set(),

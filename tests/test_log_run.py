@@ -1,13 +1,11 @@
-"""The command on real runs: an entry for what new_benchmark.py wrote, dry by default, once, and whole files."""
+"""The command on real runs: an entry for what new_benchmark.py wrote, dry by default, and once."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import shlex
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -16,12 +14,10 @@ import pytest
 
 from benchwright.arena.benchmark_log import BenchmarkLog
 from benchwright.cli import Shell, run_script
-from benchwright.publish.run_log import LogRequest, apply_log_entry, plan_log_entry
 from run_scripts import free_names
-from test_docs import load
+from scripts_in_process import SCRIPTS, Script, load
 
-ROOT = Path(__file__).resolve().parents[1]
-SCRIPT = ROOT / "scripts" / "log_run.py"
+SCRIPT = SCRIPTS / "log_run.py"
 DRY = "DRY RUN: nothing written"
 BARE_PYTHON = [getattr(sys, "_base_executable", sys.executable), "-S", "-E"]
 RUN_SCRIPT = '''"""Benchmark A."""
@@ -52,10 +48,8 @@ def run_script_of(folder: Path, name: str = "demo") -> Path:
 
 def filled(capsys, folder: Path, model: str, *words: str) -> Path:
     """The golden template, filled for one model on the mini arena."""
-    script = load(ROOT / "scripts" / "new_benchmark.py")
-    places = ["--workspace", str(folder / "w s"), "--script-dir", str(folder / "scripts")]
-    code = run_script(script.build_parser(), script.new_benchmark, [model, "--arena", "mini", *places, *words])
-    capsys.readouterr()
+    places = ("--arena", "mini", "--workspace", folder / "w s", "--script-dir", folder / "scripts")
+    code, _ = Script.named("new_benchmark", capsys, *places).run(model, *words)
     assert code == 0
     return folder / "scripts" / f"run_{model.lower()}.py"
 
@@ -90,15 +84,7 @@ def log(tmp_path):
 @pytest.fixture
 def answer(capsys):
     """The envelope of a call in this process."""
-    script = load(SCRIPT)
-
-    def call(*words: object) -> dict:
-        code = run_script(script.build_parser(), script.log_run, [*map(str, words), "--json"])
-        envelope = json.loads(capsys.readouterr().out)
-        assert envelope["exit"] == code
-        return envelope
-
-    return call
+    return Script.named("log_run", capsys).answer
 
 
 def test_a_dry_run_shows_the_entry_and_the_command_that_writes_it(log, tmp_path):
@@ -149,47 +135,6 @@ def test_what_is_wrong_comes_at_once(tmp_path, answer):
         (str(tmp_path / "run_x.py"), "no such file or directory"),
         (str(tmp_path), "is a directory"),
     ]
-
-
-def test_entries_that_others_write_meanwhile_are_not_lost(log, tmp_path):
-    names = [f"demo{number}" for number in range(4)]
-    scripts = [run_script_of(tmp_path / name, name) for name in names]
-    commands = [
-        [sys.executable, str(SCRIPT), "--run-script", str(script), "--log", str(log), "--apply"] for script in scripts
-    ]
-    processes = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for command in commands]
-    exits = [process.wait() for process in processes]
-    assert set(exits) <= {0, 5}
-    found = {heading.benchmark for heading in BenchmarkLog(log.read_bytes(), "").headings}
-    assert found == {"older", *(name for name, code in zip(names, exits, strict=True) if code == 0)}
-
-
-@pytest.mark.parametrize("call", ["fdopen", "fchmod", "fsync", "replace"])
-@pytest.mark.parametrize("moment", ["before", "after"])
-def test_a_kill_leaves_the_old_log_or_the_new_one(tmp_path, call, moment):
-    log = tmp_path / "logs" / "LOG.md"
-    log.parent.mkdir()
-    log.write_text(OLD)
-    request = LogRequest(run_script_of(tmp_path), log=log)
-    plan = plan_log_entry(request)
-    child = os.fork()
-    if child == 0:
-        real = getattr(os, call)
-
-        def killed(*args, **kwargs):
-            if moment == "after":
-                real(*args, **kwargs)
-            os.kill(os.getpid(), signal.SIGKILL)
-
-        setattr(os, call, killed)
-        apply_log_entry(plan)
-        os._exit(0)
-    assert os.waitpid(child, 0)[1] == signal.SIGKILL
-    replaced = (call, moment) == ("replace", "after")
-    assert log.read_bytes() == (plan.after if replaced else plan.before)
-    assert apply_log_entry(plan_log_entry(request)) is not replaced
-    assert log.read_bytes() == plan.after
-    assert [path.name for path in log.parent.iterdir()] == ["LOG.md"]
 
 
 def test_the_filled_template_has_an_entry_whose_plan_stands_alone(log, tmp_path, answer, capsys):

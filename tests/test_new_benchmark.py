@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchwright.cli import run_script
-from test_docs import load
+from scripts_in_process import load
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = ROOT / "scripts" / "new_benchmark.py"

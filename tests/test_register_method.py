@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from benchwright.cli import run_script
 from benchwright.publish import ARENAS
+from scripts_in_process import SCRIPTS, Script, load
 
-SCRIPT = Path(__file__).resolve().parents[1] / "scripts" / "register_method.py"
+SCRIPT = SCRIPTS / "register_method.py"
 DRY = "DRY RUN: nothing written"
 NEW, OLD = "benchwright.mini.info:new_metadata", "benchwright.mini.info:old_metadata"
 INFO = """from benchwright.arena import MethodMetadata
@@ -53,33 +51,17 @@ def methods(checkout):
 
 
 @pytest.fixture
-def script():
-    spec = importlib.util.spec_from_file_location("register_method", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture
-def answer(script, capsys, checkout):
+def answer(capsys, checkout):
     """The envelope of a call in this process, on the checkout."""
-
-    def call(*words):
-        words = (*words, "--arena", "mini", "--repo", str(checkout), "--json")
-        code = run_script(script.build_parser(), script.register_method, words)
-        envelope = json.loads(capsys.readouterr().out)
-        assert envelope["exit"] == code
-        return envelope
-
-    return call
+    return Script.named("register_method", capsys, "--arena", "mini", "--repo", checkout).answer
 
 
 def run(*words, cwd="/"):
     return subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False)
 
 
-def test_the_arenas_of_the_command_are_those_there_are(script):
-    (arena,) = (action for action in script.build_parser()._actions if action.dest == "arena")
+def test_the_arenas_of_the_command_are_those_there_are():
+    (arena,) = (action for action in load(SCRIPT).build_parser()._actions if action.dest == "arena")
     assert list(arena.choices) == list(ARENAS)
 
 
@@ -182,8 +164,8 @@ def test_an_installed_collection_is_refused(tmp_path):
     assert "--repo DIR" in done.stdout
 
 
-def test_an_unknown_arena_is_wrong_usage(script, capsys):
+def test_an_unknown_arena_is_wrong_usage(capsys):
     with pytest.raises(SystemExit) as caught:
-        run_script(script.build_parser(), script.register_method, [NEW, "--arena", "minis", "--json"])
+        Script.named("register_method", capsys).answer(NEW, "--arena", "minis")
     assert caught.value.code == 2
     assert json.loads(capsys.readouterr().out)["problems"][0]["code"] == "usage"

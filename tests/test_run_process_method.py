@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import gzip
-import importlib.util
-import json
 import os
 import pickle
 import shlex
 import socket
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from benchwright.arena import MethodMetadata
-from benchwright.cli import run_script
 from raw_trees import CONFIG, PROTOCOLS, RAW, SYSTEM, add_result, recorded
+from scripts_in_process import SCRIPTS, Script
 
-SCRIPT = Path(__file__).resolve().parents[1] / "scripts" / "run_process_method.py"
+SCRIPT = SCRIPTS / "run_process_method.py"
 DECLARATIONS = """\
 from tabarena.models._method_metadata import MethodMetadata
 
@@ -41,14 +38,6 @@ stranger = MethodMetadata.config(method="Stranger", suite="a-run", ag_key="TAB")
 """
 
 
-@pytest.fixture(scope="module")
-def script():
-    spec = importlib.util.spec_from_file_location("run_process_method", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture
 def checkout(tmp_path):
     """A checkout that declares methods as ``demo.info``."""
@@ -59,27 +48,15 @@ def checkout(tmp_path):
 
 
 @pytest.fixture
-def run(script, capsys):
+def run(capsys):
     """The human answer of a call in this process: its exit code and its lines."""
-
-    def call(*words):
-        code = run_script(script.build_parser(), script.run_process_method, [str(word) for word in words])
-        return code, capsys.readouterr().out.splitlines()
-
-    return call
+    return Script.named("run_process_method", capsys).run
 
 
 @pytest.fixture
-def answer(run):
+def answer(capsys):
     """The envelope of a call in this process."""
-
-    def call(*words):
-        code, lines = run(*words, "--json")
-        envelope = json.loads("\n".join(lines))
-        assert envelope["exit"] == code
-        return envelope
-
-    return call
+    return Script.named("run_process_method", capsys).answer
 
 
 def declared(checkout, name):
@@ -101,8 +78,13 @@ def test_a_run_of_several_methods_is_listed(run, answer):
         "LinearModel         config    27       3        3         9       cpu      8x1",
         "RandomForest        config    9        1        3         9       cpu      8x1",
     ]
-    assert len(lines) <= 40
-    assert lines[-1].endswith("more lines; --out FILE writes them, --method NAME shows one method")
+    assert lines[6:] == [
+        *(
+            f"  {name}  3 datasets, 9 of 9 splits (dataset x fold)"
+            for name in ("DemoLogisticSystem", "LightGBM          ", "LinearModel       ", "RandomForest      ")
+        ),
+        "  --method NAME shows one with its declaration, --out FILE writes them all",
+    ]
     data = answer(RAW)["data"]
     assert data["artifact"] is None
     assert [(each["method"], each["files"], each["unusable"]) for each in data["methods"]] == [
@@ -115,11 +97,26 @@ def test_a_run_of_several_methods_is_listed(run, answer):
 
 
 def test_the_whole_report_has_a_block_for_every_method(run, tmp_path):
-    run(RAW, "--out", tmp_path / "report.txt")
+    _, lines = run(RAW, "--out", tmp_path / "report.txt")
+    assert lines[-1] == f"... the whole report: {tmp_path / 'report.txt'}"
+    assert sum(line.startswith("  suggested declaration:") for line in lines) == lines.count(")")
     report = (tmp_path / "report.txt").read_text()
     for name, count in (("DemoLogisticSystem", 9), ("LightGBM", 54), ("LinearModel", 27), ("RandomForest", 9)):
         assert f"\n{name}: {count} results\n  method_type " in report
     assert report.count("  suggested declaration:") == 4
+
+
+def test_the_declaration_of_a_single_method_is_shown_whole(run, tmp_path):
+    for number in range(1, 9):
+        for task in ("binary", "multiclass", "regression"):
+            for split in range(2 if number == 1 else 1):
+                add_result(tmp_path, f"LightGBM_r{number}_default_BAG_L1", task=task, split=split)
+    for words in ((tmp_path,), (RAW, "--method", "LightGBM")):
+        _, lines = run(*words)
+        assert not any(line.startswith("... ") for line in lines)
+        assert "  method_type   config" in lines
+        start = lines.index("lightgbm_2026_11_29_method_metadata = MethodMetadata.config(")
+        assert (lines[start - 1], lines[-1]) == ("  suggested declaration:", ")")
 
 
 def test_one_method_as_a_person_sees_it(run, checkout):
@@ -130,15 +127,15 @@ def test_one_method_as_a_person_sees_it(run, checkout):
         "KNeighbors: 3 results",
         "  inferred against demo.info:knn:",
         "    field                inferred                      provided    match         severity",
-        "    method               KNeighbors                    KNeighbors  yes           warn",
-        "    method_type          config                        config      yes           error",
-        "    compute              cpu                           cpu         yes           error",
         "    ag_key               TA-KNN                        KNN         NO            warn",
         "    model_key            TA-KNN                        KNN         NO            context",
         "    config_default       KNeighbors_c1_default_BAG_L1  -           not declared  context",
-        "    can_hpo              False                         False       yes           error",
-        "    is_bag               False                         False       yes           error",
         "    validation_protocol  8x1                           -           not declared  warn",
+        "    method               KNeighbors                    KNeighbors  yes",
+        "    method_type          config                        config      yes",
+        "    compute              cpu                           cpu         yes",
+        "    can_hpo              False                         False       yes",
+        "    is_bag               False                         False       yes",
         "  method_type   config",
         "  model_type    TA-KNN",
         "  ag_key        TA-KNN",
@@ -150,7 +147,7 @@ def test_one_method_as_a_person_sees_it(run, checkout):
         "  frameworks    1 -> can_hpo False, config_default KNeighbors_c1_default_BAG_L1 (the only config)",
         "  validation    8x1, not recorded, but shown by the results",
         "         3  8x1 requested; 1 child via use_child_oof",
-        "  coverage      3 datasets, 3 tasks (dataset x split), 1 fold",
+        "  coverage      3 datasets, 3 of 3 splits (dataset x fold)",
         "    KNeighbors_c1_default_BAG_L1  3 of 3",
     ]
     assert lines[-2:] == [
@@ -183,6 +180,62 @@ def test_a_declared_method_comes_first_and_the_others_are_listed(answer, checkou
     }
     assert set(methods[0]["comparison"][0]) >= {"field", "inferred", "provided", "match", "severity"}
     assert not any(each["comparison"] for each in methods[1:])
+
+
+def test_several_declared_methods_are_compared_each_with_its_own(answer, run, checkout):
+    words = (RAW, *declared(checkout, "wrong"), *declared(checkout, "gbm")[:2])
+    envelope = answer(*words)
+    assert (envelope["exit"], envelope["summary"]) == (
+        1,
+        "2 methods, 63 results, not as declared: demo.info:wrong (suite, compute, ag_key, can_hpo)",
+    )
+    methods = envelope["data"]["methods"]
+    assert [(each["method"], each["declared_as"], len(each["comparison"])) for each in methods] == [
+        ("RandomForest", "demo.info:wrong", 10),
+        ("LightGBM", "demo.info:gbm", 9),
+        ("DemoLogisticSystem", None, 0),
+        ("LinearModel", None, 0),
+    ]
+    assert {problem["where"].partition(": ")[0] for problem in envelope["problems"]} == {
+        "demo.info:wrong", "demo.info:gbm"
+    }  # fmt: skip
+    (edit,) = envelope["next"]
+    assert shlex.split(edit)[2] == "demo.info:wrong"
+    fine = answer(RAW, *declared(checkout, "forest"), *declared(checkout, "gbm")[:2])
+    assert fine["exit"] == 0
+    assert [shlex.split(line)[-3] for line in fine["next"]] == ["demo.info:forest", "demo.info:gbm"]
+    _, lines = run(*words)
+    assert "  inferred against demo.info:wrong:" in lines
+    both = answer(RAW, *declared(checkout, "stranger"), *declared(checkout, "gbm")[:2], "--process")
+    assert (both["exit"], both["summary"]) == (2, "2 declarations")
+
+
+def test_holes_are_told_and_fail_nothing(answer, process, tmp_path):
+    for split in range(3):
+        for task in ("binary", "multiclass"):
+            if (task, split) != ("multiclass", 1):
+                add_result(tmp_path / "data", CONFIG, task=task, split=split, dataset=task)
+    envelope = answer(tmp_path / "data")
+    (problem,) = envelope["problems"]
+    assert (envelope["exit"], problem["code"], problem["found"]) == (
+        0,
+        "splits-missing",
+        "2 datasets, 5 of 6 splits (dataset x fold); missing: multiclass 0_1",
+    )
+    assert envelope["data"]["methods"][0]["coverage"]["lost"] == ["multiclass 0_1"]
+    processed = process(tmp_path / "data", "one")
+    assert (processed["exit"], codes(processed).count("splits-missing")) == (0, 1)
+
+
+def test_next_commands_name_the_current_folder_where_that_declares_the_method(answer, checkout, tmp_path, monkeypatch):
+    monkeypatch.chdir(checkout)
+    named = ("--method-metadata", "demo.info:forest")
+    (next_one,) = answer(RAW, *named)["next"]
+    assert shlex.split(next_one)[-4:] == [*named, "--repo", str(checkout)]
+    (upload,) = answer(RAW, *named, "--process", "--cache-root", tmp_path / "cache")["next"]
+    assert shlex.split(upload)[-4:] == [*named, "--repo", str(checkout)]
+    wrong = answer(RAW, "--method-metadata", "demo.info:wrong")
+    assert ["--repo", str(checkout)] == shlex.split(wrong["next"][0])[-2:]
 
 
 def test_differences_fail_and_their_fixes_mend_them(answer, checkout):
@@ -235,14 +288,19 @@ def test_differences_are_accepted_by_name_or_all(answer, checkout):
 
 
 def test_all_that_is_wrong_with_a_command_line_is_told_at_once(answer, checkout, tmp_path):
-    envelope = answer(
-        tmp_path / "nowhere", *declared(checkout, "gmb"), "--accept-mismatch", "can_hop", "--no-inspect", "--jobs", "0"
-    )
+    envelope = answer(tmp_path / "nowhere", *declared(checkout, "gmb"), "--accept-mismatch", "can_hop", "--no-inspect")
     assert envelope["exit"] == 2
-    assert codes(envelope) == ["usage", "usage", "usage", "unknown-attribute", "no-such-folder"]
+    assert codes(envelope) == ["usage", "usage", "unknown-attribute", "no-such-folder"]
     fixes = [problem["fix"] for problem in envelope["problems"]]
     assert "did you mean 'can_hpo'?" in fixes
     assert "did you mean 'gbm'?" in fixes
+
+
+def test_a_number_of_jobs_that_is_none_is_wrong_usage(run, capsys):
+    with pytest.raises(SystemExit) as caught:
+        run(RAW, "--jobs", 0)
+    assert caught.value.code == 2
+    assert "argument --jobs: 0, expected a number above 0" in capsys.readouterr().err
 
 
 def test_processing_needs_a_declaration(answer):
@@ -307,6 +365,7 @@ def test_files_that_cannot_be_used_are_all_told_and_fail_an_inspection(answer, t
         ("truncated", str(cut)),
         ("empty-file", str(empty)),
         ("link", str(tmp_path / "elsewhere")),
+        ("splits-missing", "LightGBM"),
     ]
     (method,) = envelope["data"]["methods"]
     assert (method["files"], method["unusable"], method["inferred"]["n_results"]) == (3, 2, 1)

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from test_docs import INTERPRETER, load, script_of
+from scripts_in_process import load
+from test_docs import INTERPRETER, script_of
 
 ROOT = Path(__file__).resolve().parents[1]
 SKILLS = sorted(path.parent for path in ROOT.glob(".agents/skills/*/SKILL.md"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import os
 import shlex
 import shutil
@@ -14,14 +12,12 @@ from pathlib import Path
 import pytest
 
 from benchwright.arena import MethodMetadata
-from benchwright.cli import run_script
-from benchwright.processing.sidecar import FileFacts, Inputs, Sidecar
 from object_servers import KEY_ID, QUICK, SECRET, refuse, settings
+from published_artifacts import SUITE, add_sidecar, artifact_folder, genuine
+from scripts_in_process import Script
 
 pytestmark = pytest.mark.usefixtures("no_credentials")
 ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT / "tests" / "data"
-SUITE = "local-2026-11-29"
 PLACE = f"artifacts/{SUITE}/methods/LinearModel"
 DRY = "DRY RUN: nothing written"
 INFO = f"""
@@ -41,25 +37,10 @@ linear_method_metadata = MethodMetadata.config(
 """
 
 
-def loaded(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    return script
-
-
-UPLOAD, FETCH = loaded("run_upload_results"), loaded("fetch_method")
-
-
 @pytest.fixture
 def cache(tmp_path):
     """A cache with a genuine artifact, its raw results, and the declaration of the method beside it."""
-    folder = tmp_path / "cache" / PLACE
-    shutil.copytree(DATA / "tabarena_cache" / PLACE, folder)
-    raw = DATA / "tabarena_raw" / "data"
-    for path in raw.glob("LinearModel*/*/*/results.pkl"):
-        (folder / "raw" / path.relative_to(raw)).parent.mkdir(parents=True)
-        shutil.copyfile(path, folder / "raw" / path.relative_to(raw))
+    genuine(tmp_path / "cache")
     (tmp_path / "checkout" / "models").mkdir(parents=True)
     (tmp_path / "checkout" / "models" / "linear.py").write_text(INFO)
     return tmp_path / "cache"
@@ -68,26 +49,18 @@ def cache(tmp_path):
 @pytest.fixture
 def answer(capsys, cache, tmp_path):
     """The envelope of an upload script's call in this process, for the declared method."""
+    options = ["--cache-root", cache, "--repo", tmp_path / "checkout"]
+    script = Script.named("run_upload_results", capsys, *options)
 
     def call(*words, source=("--method-metadata", "models.linear:linear_method_metadata")):
-        options = ["--cache-root", str(cache), "--repo", str(tmp_path / "checkout"), "--json"]
-        code = run_script(UPLOAD.build_parser(), UPLOAD.run_upload_results, [*source, *words, *options])
-        envelope = json.loads(capsys.readouterr().out)
-        assert envelope["exit"] == code
-        return envelope
+        return script.answer(*source, *words)
 
     return call
 
 
 @pytest.fixture
-def fetched(capsys, tmp_path):
-    def call(*words):
-        code = run_script(FETCH.build_parser(), FETCH.fetch_method, [*words, "--json"])
-        envelope = json.loads(capsys.readouterr().out)
-        assert envelope["exit"] == code
-        return envelope
-
-    return call
+def fetched(capsys):
+    return Script.named("fetch_method", capsys).answer
 
 
 def run(*words, script="run_upload_results.py", **environment):
@@ -159,23 +132,10 @@ def test_an_incomplete_artifact_is_no_ok(cache, answer):
 
 
 def test_what_the_artifact_records_must_be_declared(cache, answer):
-    folder = cache / PLACE
-    files = {
-        path.relative_to(folder).as_posix(): FileFacts(path.stat().st_size, digest(path))
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
-    sidecar = Sidecar("LinearModel", SUITE, "8x1", {"8x1": 27}, {}, {}, Inputs(27, 1, "0" * 64), files)
-    (folder / "provenance.json").write_text(sidecar.to_json())
+    add_sidecar(artifact_folder(cache), "8x1")
     envelope = answer()
     assert (envelope["exit"], codes(envelope)) == (1, ["protocol-not-declared"])
     assert answer(source=("--from-cache", "LinearModel", SUITE))["ok"]
-
-
-def digest(path):
-    from benchwright.files import digest
-
-    return digest(path)
 
 
 def test_a_method_without_a_store_is_wrong_usage(cache, answer, tmp_path):
@@ -227,8 +187,8 @@ def test_an_upload_ends_proved_and_names_the_next_step(seaweed, answer, cache, t
         "read back: size and digest as expected"
     }
     assert shlex.split(done["next"][0])[1:] == [
-        f"{ROOT}/scripts/register_method.py", "models.linear:linear_method_metadata", "--arena", "tabarena",
-        "--repo", str(tmp_path / "checkout"),
+        f"{ROOT}/scripts/register_method.py", "models.linear:linear_method_metadata",
+        "--repo", str(tmp_path / "checkout"), "--arena", "tabarena",
     ]  # fmt: skip
     again = answer("--store", store, "--apply")
     assert (again["data"]["sent"], len(again["data"]["kept"])) == ([], 7)
@@ -240,6 +200,31 @@ def test_an_upload_ends_proved_and_names_the_next_step(seaweed, answer, cache, t
     assert proof["data"]["verification"]["basis"] == "the digests in manifest.json"
     proof = answer("--store", store, "--verify-only", source=("--from-cache", "LinearModel", SUITE))
     assert proof["ok"] and len(proof["data"]["verification"]["objects"]) == 7
+
+
+@pytest.mark.parametrize(
+    ("suite", "protocol", "arena"),
+    [
+        ("tabarena-2026-11-29", "8x1", "tabarena"),
+        ("tabarena-2026-11-29", "dynamic:8x1,5x5<=500", "beyondarena"),
+        ("beyond_iid_benchmark_2026", None, "beyondarena"),
+    ],
+)
+def test_the_arena_to_register_in_is_the_one_of_the_protocol_or_the_suite(
+    answer, cache, tmp_path, suite, protocol, arena
+):
+    folder = artifact_folder(cache)
+    there = folder.parents[2] / suite / "methods" / "LinearModel"
+    there.parent.mkdir(parents=True)
+    folder.rename(there)
+    recorded = MethodMetadata.from_yaml(there)
+    (there / "metadata.yaml").write_text(MethodMetadata.from_dict(recorded.to_dict() | {"suite": suite}).to_yaml())
+    declared = INFO.replace(SUITE, suite).replace("verified=False", f"verified=False, validation_protocol={protocol!r}")
+    (tmp_path / "checkout" / "models" / "linear.py").write_text(declared)
+    done = answer("--store", f"local:{tmp_path / 'store'}", "--apply")
+    assert shlex.split(done["next"][0])[3:] == [
+        "--repo", str(tmp_path / "checkout"), "--arena", arena,
+    ]  # fmt: skip
 
 
 def test_a_different_hosted_artifact_is_refused_and_verifying_says_how_it_differs(answer, cache, tmp_path):
@@ -264,6 +249,13 @@ def test_wrong_credentials_leave_with_three_and_without_the_secret(seaweed, cach
     assert done.returncode == 3, done.stdout
     assert "set R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY in the environment or in a .env file" in done.stdout
     assert "not-the-secret-of-tests" not in done.stdout + done.stderr
+
+
+def test_missing_credentials_are_said_before_a_check_that_would_fail(cache, answer):
+    (cache / PLACE / "results" / "hpo_trajectories.parquet").unlink()
+    for mode in ("--apply", "--verify-only"):
+        envelope = answer(mode)
+        assert (envelope["exit"], codes(envelope)) == (3, ["no-credentials"] * len(envelope["problems"]))
 
 
 def test_credentials_of_an_env_file_do(seaweed, answer, tmp_path):
@@ -338,8 +330,15 @@ def test_what_was_uploaded_is_fetched_by_a_colleague(answer, fetched, cache, tmp
 
 def test_a_fetch_that_broke_off_names_the_command_to_go_on(at_moto, fetched, tmp_path):
     at_moto.fault = lambda environ, start: refuse(environ, start, "503 Slow Down", "SlowDown")
-    envelope = fetched("LinearModel", SUITE, "--store", f"s3://results/{tmp_path.name}")
-    assert (envelope["exit"], len(envelope["next"])) == (4, 1)
+    store = f"s3://results/{tmp_path.name}"
+    envelope = fetched("LinearModel", SUITE, "--store", store, "--cache-root", "cache", "--no-raw")
+    assert envelope["exit"] == 4
+    assert [shlex.split(command) for command in envelope["next"]] == [
+        [
+            sys.executable, f"{ROOT}/scripts/fetch_method.py", "LinearModel", SUITE, "--store", store,
+            "--cache-root", str(tmp_path / "cache"), "--no-raw",
+        ]
+    ]  # fmt: skip
     at_moto.fault = None
     envelope = fetched("LinearModel", SUITE, "--store", f"s3://results/{tmp_path.name}")
     assert (envelope["exit"], codes(envelope)) == (1, ["not-hosted"])

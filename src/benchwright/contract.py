@@ -6,14 +6,18 @@ any script can say what is wrong before a single optional package is there.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from benchwright import __version__
+
+DRY_RUN = "DRY RUN: nothing written"
+"""How a run of a writer without ``--apply`` begins and ends."""
 
 
 class Exit(IntEnum):
@@ -64,6 +68,10 @@ class Problem:
         }
 
 
+Severity = Literal["error", "warn", "context"]
+"""How grave a finding is: it stops something, it is worth a look, or it explains."""
+
+
 class Failure(Exception):
     """Work that cannot go on, with every problem known by then and the exit code to leave with."""
 
@@ -89,13 +97,38 @@ def usage_error(where: str, found: str, expected: str = "", fix: str = "", *, co
     return Failure(Problem(code, where, found, expected, fix), exit=Exit.USAGE)
 
 
+class Failures:
+    """The failures of steps that do not wait for each other, to be told at once."""
+
+    def __init__(self) -> None:
+        self._failures: list[Failure] = []
+
+    @contextlib.contextmanager
+    def collected(self) -> Iterator[None]:
+        """Keep the failure of the step within, if it fails, and go on behind it."""
+        try:
+            yield
+        except Failure as failure:
+            self._failures.append(failure)
+
+    def settle(self) -> None:
+        """Go on where no step failed.
+
+        Raises:
+            Failure: every problem of the steps that did, with the highest of their exit codes.
+        """
+        if self._failures:
+            problems = [problem for failure in self._failures for problem in failure.problems]
+            raise Failure(problems, exit=max(failure.exit for failure in self._failures))
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a script has to say: a human summary, the same as data, problems, and the commands that come next.
 
-    ``details`` are lines a person wants after the summary (a table, a list), ``closing`` lines that belong at the very
-    end, behind the problems. Neither is part of the envelope, whose ``data`` holds the same facts. ``signal`` is the
-    one that stopped the work, if one did.
+    ``details`` are lines a person wants after the summary (a table, a list; one that holds several lines is shown whole
+    or not at all), ``closing`` lines that belong at the very end, behind the problems. Neither is part of the envelope,
+    whose ``data`` holds the same facts. ``signal`` is the one that stopped the work, if one did.
     """
 
     summary: str
@@ -158,3 +191,20 @@ def redact(text: str, env: Mapping[str, str] | None = None) -> str:
         text = text.replace(value, HIDDEN)
     text = _URL_CREDENTIALS.sub(HIDDEN, text)
     return _KNOWN_TOKENS.sub(HIDDEN, text)
+
+
+def some(names: Iterable[str], most: int = 3) -> str:
+    """The first ``most`` of several names for a message, and how many more there are: ``a, b, c and 2 more``."""
+    names = list(names)
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things: ``1 split``, ``2,700 splits``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def said(error: OSError) -> str:
+    """What the operating system says of a refusal, in the middle of a sentence: ``no such file or directory``."""
+    return (error.strerror or str(error)).lower()

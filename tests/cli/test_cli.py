@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwright.cli import Handoff, ScriptParser, Shell, run_script, shell
+from benchwright.cli import Handoff, ScriptParser, Shell, command, option, positive, repeated, run_script, shell
 from benchwright.cli.progress import PlainProgress, duration
 from benchwright.contract import Exit, Failure, Outcome, Problem
 
@@ -129,6 +129,30 @@ def test_the_next_commands_and_the_closing_are_never_cut(capsys):
     lines = out.splitlines()
     assert len(lines) == 40
     assert lines[-5:] == ["... 66 more lines; --out FILE writes them all", "next:", "    make test", "the", "end"]
+
+
+def test_details_are_cut_before_problems(capsys):
+    problems = [Problem("x", f"place {i}", "broken", fix="mend it") for i in range(8)]
+    outcome = Outcome("many", details=[f"line {i}" for i in range(100)], problems=problems, next=["make test"])
+    _, out, _ = run(lambda args, shell: outcome, [], capsys)
+    lines = out.splitlines()
+    assert len(lines) == 40
+    assert lines[19:24] == ["line 18", "line 19", "... 80 more lines; --out FILE writes them all",
+                            "  - place 0: broken", "    fix: mend it"]  # fmt: skip
+    assert lines[-4:] == ["  - place 7: broken", "    fix: mend it", "next:", "    make test"]
+
+
+def test_many_problems_have_half_of_the_screen_and_what_details_leave(capsys):
+    problems = [Problem("x", f"place {i}", "broken") for i in range(50)]
+    cut = []
+    for count in (100, 5):
+        outcome = Outcome("many", details=[f"line {i}" for i in range(count)], problems=problems)
+        _, out, _ = run(lambda args, shell, outcome=outcome: outcome, [], capsys)
+        lines = out.splitlines()
+        assert len(lines) == 40
+        cut.append([line for line in lines if line.startswith("...")])
+    hint = "more lines; --out FILE writes them all"
+    assert cut == [[f"... 82 {hint}", f"... 31 {hint}"], [f"... 17 {hint}"]]
 
 
 def test_a_report_file_can_be_json(tmp_path, capsys):
@@ -263,6 +287,46 @@ def test_progress_on_a_terminal_is_a_bar():
 )
 def test_durations_read_as_people_say_them(seconds, text):
     assert duration(seconds) == text
+
+
+def test_a_command_runs_as_it_stands_from_any_folder(tmp_path, monkeypatch):
+    script = tmp_path / "a folder" / "show.py"
+    script.parent.mkdir()
+    script.write_text("import json, sys\nprint(json.dumps(sys.argv[1:]))\n")
+    monkeypatch.chdir(tmp_path)
+    words = [
+        *option("--path", Path("it's here")),
+        *option("--number", 3),
+        *option("--flag", True),
+        *repeated("--note", ["a b", "$c"]),
+    ]
+    assert [*option("--not", None), *option("--off", False), *repeated("--none", [])] == []
+    line = command(Path("a folder/show.py"), Path("data"), *words)
+    done = subprocess.run(["sh", "-c", line], cwd="/", capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [
+        f"{tmp_path}/data", "--path", f"{tmp_path}/it's here", "--number", "3", "--flag",
+        "--note", "a b", "--note", "$c",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "found"),
+    [
+        (int, "0", "0, expected a number above 0"),
+        (int, "2.5", "invalid int value: '2.5'"),
+        (float, "-1", "-1, expected a number above 0"),
+        (float, "nan", "nan, expected a number above 0"),
+        (float, "x", "invalid float value: 'x'"),
+    ],
+)
+def test_numbers_that_must_be_positive(kind, text, found, capsys):
+    parser = ScriptParser(description="Check.", prog="check.py")
+    parser.add_argument("--jobs", type=positive(kind))
+    assert parser.parse_args(["--jobs", "2"]).jobs == 2
+    parser.wants_json = True
+    with pytest.raises(SystemExit):
+        parser.parse_args([f"--jobs={text}"])
+    assert json.loads(capsys.readouterr().out)["summary"] == f"argument --jobs: {found}"
 
 
 def test_the_shell_loads_no_heavy_package():

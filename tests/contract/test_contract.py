@@ -3,8 +3,10 @@ from __future__ import annotations
 import json
 import pickle
 
+import pytest
+
 from benchwright import __version__
-from benchwright.contract import Exit, Failure, Outcome, Problem, redact, usage_error
+from benchwright.contract import Exit, Failure, Failures, Outcome, Problem, counted, redact, said, some, usage_error
 
 MISMATCH = Problem("mismatch", "metadata.yaml", "compute cpu", "gpu", "set compute: gpu")
 
@@ -26,6 +28,46 @@ def test_a_failure_comes_back_whole_from_a_worker_process():
     failure = Failure([MISMATCH], exit=Exit.REFUSED, next=["make setup"])
     again = pickle.loads(pickle.dumps(failure))
     assert (again.problems, again.exit, again.next, str(again)) == ((MISMATCH,), 5, ("make setup",), str(failure))
+
+
+def test_failures_of_several_steps_are_told_at_once_with_the_highest_exit_code():
+    failures = Failures()
+    failures.settle()
+    done = []
+    for exit in (Exit.USAGE, Exit.REFUSED, Exit.NO):
+        with failures.collected():
+            done.append(exit)
+            raise Failure([MISMATCH], exit=exit)
+    with failures.collected():
+        done.append("the last")
+    with pytest.raises(Failure) as caught:
+        failures.settle()
+    assert (caught.value.exit, caught.value.problems) == (Exit.REFUSED, (MISMATCH,) * 3)
+    assert done == [Exit.USAGE, Exit.REFUSED, Exit.NO, "the last"]
+
+
+def test_only_failures_are_collected():
+    with pytest.raises(ZeroDivisionError), Failures().collected():
+        raise ZeroDivisionError
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [([], ""), (["a", "b", "c"], "a, b, c"), (map(str, range(1004)), "0, 1, 2 and 1,001 more")],
+)
+def test_a_few_of_many_names(names, text):
+    assert some(names) == text
+
+
+def test_numbers_of_things():
+    assert [counted(number, "split") for number in (0, 1, 2, 27_000)] == [
+        "0 splits", "1 split", "2 splits", "27,000 splits"
+    ]  # fmt: skip
+
+
+def test_what_the_system_says_of_a_refusal():
+    assert said(FileNotFoundError(2, "No such file or directory", "/x")) == "no such file or directory"
+    assert said(OSError("Not one of the system's")) == "not one of the system's"
 
 
 def test_the_envelope_is_the_contract():

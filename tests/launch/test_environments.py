@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 import json
 import os
 import subprocess
@@ -16,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from benchwright.cli import run_script
 from benchwright.contract import Exit, Failure
 from benchwright.launch import model_needs
 from benchwright.launch.environments import Environment, find_pythons, survey
@@ -30,6 +28,7 @@ from benchwright.launch.model_needs import (
     registered_model,
 )
 from benchwright.launch.python_facts import Distribution, NoAnswer, answer_of, facts_of
+from scripts_in_process import Script, load
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "run_venv.py"
@@ -530,15 +529,7 @@ def wheel(folder: Path, name: str, version: str) -> None:
 def said(monkeypatch, capsys):
     """What the script says when it is called in this process, where the registry's real answer is kept: 3 s a time."""
     monkeypatch.setattr(model_needs, "registered_model", cache(registered_model))
-    specification = importlib.util.spec_from_file_location("run_venv", SCRIPT)
-    called = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(called)
-
-    def say(*words: str) -> tuple[int, list[str]]:
-        code = run_script(called.build_parser(), called.run_venv, words)
-        return code, capsys.readouterr().out.splitlines()
-
-    return say
+    return Script(load(SCRIPT), capsys).run
 
 
 def test_a_model_from_its_name_to_an_installed_package(tmp_path, said):

@@ -161,6 +161,21 @@ def test_a_deleted_object_is_gone(store):
     assert store.head("gone") is None and list(store.list()) == []
 
 
+def test_of_an_object_only_the_version_that_was_seen_is_removed(store):
+    first = store.put("versioned", b"first")
+    second = store.put("versioned", b"second")
+    with pytest.raises(Conflict) as conflict:
+        store.delete("versioned", if_match=first.etag)
+    assert str(conflict.value) == (
+        f"{store.url}/versioned: version {second.etag}, expected version {first.etag}\n"
+        "    fix: look at what is there now, then run this again"
+    )
+    assert store.head("versioned") == second
+    store.delete("versioned", if_match=second.etag)
+    assert store.head("versioned") is None
+    store.delete("versioned", if_match=second.etag)
+
+
 BAD_KEYS = {
     "": "empty",
     "/etc/passwd": "an empty part",

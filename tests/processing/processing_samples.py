@@ -5,6 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
+from benchwright.processing import ResultTables
+from benchwright.processing.assembly import assemble
+from benchwright.processing.split import SplitWork
 from benchwright.raw import load_result
 
 DATA = Path(__file__).parents[1] / "data"
@@ -80,6 +83,17 @@ def genuine_files(method):
 
 def genuine_results(method):
     return [load_result(path) for path in genuine_files(method)]
+
+
+def process(results, metadata):
+    """The tables of results that are loaded already, worked on as `process_files` works on a split's files."""
+    splits = {}
+    for result in results:
+        work = splits.setdefault((result.dataset, result.split), SplitWork(tune=metadata.can_hpo))
+        work.add(result)
+    whole = assemble([work.finish() for work in splits.values()], metadata, tune=metadata.can_hpo)
+    findings = tuple(finding.problem() for finding in whole.findings)
+    return ResultTables(whole.model_results, whole.hpo_results, findings)
 
 
 def changed(result, **changes):

@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import zipfile
 from pathlib import Path
@@ -20,6 +21,7 @@ from processing_samples import DATASETS, METHODS, RAW
 from benchwright.arena import MethodMetadata
 from benchwright.contract import Exit, Failure
 from benchwright.processing import artifact, build_artifact
+from benchwright.processing.staging import artifact_lock, check_file_system
 from benchwright.raw import find_results
 
 C1, R1, R2 = (f"LightGBM_{number}_default_BAG_L1" for number in ("c1", "r1", "r2"))
@@ -242,6 +244,43 @@ with staging_folder(metadata):
     assert not left.exists()
     assert list((tmp_path / ".benchwright" / "staging").iterdir()) == []
     assert built.folder.is_dir()
+
+
+def test_whether_raw_results_would_be_lost_is_asked_once_nobody_else_builds(tmp_path):
+    metadata = build("RandomForest", tmp_path).metadata
+    lock = artifact_lock(dataclasses.replace(metadata, cache_root=tmp_path), "processing")
+    with lock, pytest.raises(Failure) as caught:
+        build("RandomForest", tmp_path, cache_raw=False)
+    assert caught.value.problems[0].code == "locked"
+
+
+@pytest.fixture
+def other_disk(tmp_path):
+    """A folder on another file system than ``tmp_path``: one in memory."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        assert Path(folder).stat().st_dev != tmp_path.stat().st_dev
+        yield Path(folder)
+
+
+def test_artifacts_may_be_on_another_disk_than_the_cache(tmp_path, other_disk):
+    (tmp_path / "artifacts").symlink_to(other_disk / "artifacts")
+    expected = contents(build("RandomForest", tmp_path / "plain").folder)
+    for _ in range(2):
+        assert contents(build("RandomForest", tmp_path).folder) == expected
+    assert list((other_disk / ".benchwright" / "staging").iterdir()) == []
+
+
+def test_a_place_that_no_folder_can_be_moved_to_is_refused(tmp_path, other_disk):
+    metadata = dataclasses.replace(metadata_of("RandomForest"), cache_root=tmp_path)
+    check_file_system(tmp_path, metadata)
+    with pytest.raises(Failure) as caught:
+        check_file_system(other_disk, metadata)
+    assert (caught.value.exit, caught.value.problems[0].code) == (Exit.ENVIRONMENT, "other-file-system")
+    assert str(caught.value) == (
+        f"{metadata.path}: on another file system than {other_disk}, which could not be moved there whole, "
+        "expected a cache on one file system\n"
+        "    fix: mount or link the whole cache there, or name a folder on that disk with --cache-root"
+    )
 
 
 def test_a_failure_leaves_the_earlier_artifact_and_no_traces(tmp_path, monkeypatch):

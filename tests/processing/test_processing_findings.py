@@ -1,13 +1,16 @@
 """Bad input: each oddity is listed with what it concerns, and either the rest is processed or the run refused."""
 
 import gzip
+import json
 import os
 import pickle
 import shutil
+import time
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
-from artifact_samples import build, copied, metadata_of, task_rows
+from artifact_samples import build, copied, files_of, metadata_of, task_rows
 from processing_samples import DATASETS, changed, genuine_results
 
 from benchwright.contract import Exit, Failure
@@ -247,6 +250,68 @@ def test_splits_that_are_missing_by_the_grid_of_the_others(run, tmp_path):
         ("warn", WINE, "no results on 1 of 3 splits by its repeats and folds (0_1)"),
         ("context", BREAST, "2 splits, where another dataset has 3"),
     ]
+
+
+def test_a_stray_folder_does_not_make_a_list_of_millions():
+    there = [facts("wine", 1, number) for number in (0, 3, 2_000_000)]
+    before = time.process_time()
+    (finding,) = coverage_findings([], None, there, TaskTable([]))
+    assert finding.found == (
+        "no results on 1,999,998 of 2,000,001 splits by its repeats and folds (0_1, 0_2, 0_4 and 1,999,995 more)"
+    )
+    assert time.process_time() - before < 0.1
+
+
+def test_missing_splits_are_in_the_order_of_numbers():
+    (finding,) = coverage_findings([], None, [facts("wine", 1, 3), facts("wine", 1, 11)], TaskTable([]))
+    assert "(0_0, 0_1, 0_2 and 7 more)" in finding.found
+    rows = [row for row in task_rows() if row["tabarena_task_name"] == WINE]
+    rows = [row | {"fold": fold} for row, fold in zip(rows, ("0", "2", "10"), strict=True)]
+    (finding,) = coverage_findings([], None, [facts(WINE, 1, 0)], TaskTable(rows))
+    assert finding.found == "no results on 2 of 3 splits of the task (0_2, 0_10)"
+
+
+@pytest.mark.parametrize(
+    ("value", "stored"), [(2**63 - 1, 2**63 - 1), (2**64, 2.0**64), (10**400, None), (-(2**63), -(2.0**63))]
+)
+def test_numbers_that_no_table_can_hold_as_they_are(run, tmp_path, value, stored):
+    source, edit = run
+    for split in ("0_0", "0_1", "0_2"):
+        edit(lambda content: content["method_metadata"].update(disk_usage=value), R1, WINE, split)
+    configs = pq.read_table(built(tmp_path, source).folder / "processed" / "configs.parquet").to_pylist()
+    (odd,) = {row["disk_usage"] for row in configs if (row["dataset"], row["framework"]) == (WINE, R1)}
+    assert odd == stored
+
+
+def test_hyperparameters_that_are_no_numbers_are_told_as_text(run, tmp_path):
+    source, edit = run
+    for task in DATASETS:
+        for split in ("0_0", "0_1", "0_2"):
+            edit(lambda content: content["method_metadata"]["model_hyperparameters"].update(x=np.nan), R1, task, split)
+    text = (built(tmp_path, source).folder / "processed" / "configs_hyperparameters.json").read_text()
+    assert json.loads(text)[R1]["hyperparameters"]["x"] == "nan"
+    assert "NaN" not in text
+
+
+@pytest.mark.parametrize("change", ["write", "remove"])
+def test_a_file_that_changes_after_it_was_inspected_refuses_the_run(run, tmp_path, change):
+    source, _ = run
+    files = files_of("LightGBM", source)
+    path = source / R1 / WINE / "0_1" / "results.pkl"
+    if change == "write":
+        path.write_bytes((source / R1 / WINE / "0_2" / "results.pkl").read_bytes())
+    else:
+        path.unlink()
+    with pytest.raises(Failure) as caught:
+        build_artifact(files, metadata_of("LightGBM"), cache_root=tmp_path / "cache", jobs=1)
+    assert caught.value.exit == Exit.NO
+    said = {"write": "written to since it was found", "remove": "gone since it was found"}[change]
+    assert [str(problem) for problem in caught.value.problems] == [
+        f"{path}: {said}, expected the file that was inspected\n"
+        "    fix: wait until nothing writes there, then run this again"
+    ]
+    assert caught.value.problems[0].code == "input-changed"
+    assert not (tmp_path / "cache" / "artifacts").exists()
 
 
 def test_splits_without_the_default_will_be_imputed(run, tmp_path):

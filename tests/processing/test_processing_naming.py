@@ -3,7 +3,8 @@
 import pytest
 
 from benchwright.arena import MethodMetadata
-from benchwright.processing.naming import default_config, prefix_of, processed_name, variant
+from benchwright.arena.config_names import default_config, family_of, prefix_of, processed_name
+from benchwright.processing.naming import variant
 
 
 @pytest.mark.parametrize(
@@ -24,6 +25,21 @@ from benchwright.processing.naming import default_config, prefix_of, processed_n
 )
 def test_prefix(framework, recorded, prefix):
     assert prefix_of(framework, {} if recorded is None else {"name_prefix": recorded}) == prefix
+
+
+@pytest.mark.parametrize(
+    ("recorded", "family"),
+    [
+        ({"ag_key": "GBM", "model_type": "GBM_MINE"}, "GBM"),
+        ({"model_type": "GBM"}, "GBM"),
+        ({"ag_key": "", "model_type": "GBM"}, "GBM"),
+        ({"ag_key": None, "model_type": "GBM"}, "GBM"),
+        ({"ag_key": 7, "model_type": ["GBM"]}, None),
+        ({}, None),
+    ],
+)
+def test_family(recorded, family):
+    assert family_of(recorded) == family
 
 
 def test_a_config_keeps_what_follows_its_prefix():

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 from artifact_samples import build, contents, files_of, metadata_of
+from processing_samples import DATASETS
 
 from benchwright.contract import Exit, Failure
-from benchwright.processing import artifact_split, build_artifact, memory
-from benchwright.processing.memory import BUDGET, affordable
-from benchwright.processing.workers import run_units
+from benchwright.processing import artifact_split, build_artifact, workers
+from benchwright.processing.ray_workers import on_ray
+from benchwright.processing.workers import BUDGET, affordable, heaviest_first, run_units
 from benchwright.raw import RawFile
 
 GBM = "LightGBM"
@@ -93,6 +94,17 @@ def test_a_killed_worker_is_a_failure_that_says_what_to_do():
     )
 
 
+def test_a_worker_that_is_killed_while_it_waits_is_the_same_failure():
+    outputs = run_units(own_process, range(6), processes=2)
+    _, worker = next(outputs)
+    os.kill(worker, signal.SIGKILL)
+    while Path(f"/proc/{worker}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z":
+        time.sleep(0.01)
+    with pytest.raises(Failure) as caught:
+        next(outputs)
+    assert (caught.value.exit, caught.value.problems[0].code) == (Exit.REMOTE, "worker-killed")
+
+
 def test_who_stops_listening_leaves_no_process_behind():
     before = children_of(os.getpid())
     outputs = run_units(own_process, range(50), processes=2)
@@ -127,10 +139,10 @@ from artifact_samples import build
 from benchwright.processing import artifact_split
 
 load = artifact_split.load_file
-def slow(place):
+def slow(place, version):
     import time
     time.sleep(0.05)
-    return load(place)
+    return load(place, version)
 artifact_split.load_file = slow
 build("LightGBM", Path(sys.argv[2]), jobs=2)
 """
@@ -162,9 +174,9 @@ def test_predictions_of_one_result_are_held_at_a_time(monkeypatch, tmp_path):
     held = []
     load_file = artifact_split.load_file
 
-    def load(place):
+    def load(place, version):
         assert sum(reference() is not None for reference in held) <= 2  # the split's first, and the one just worked on
-        loaded = load_file(place)
+        loaded = load_file(place, version)
         held.append(weakref.ref(loaded.result.predictions.test_per_child[0]))
         return loaded
 
@@ -184,14 +196,26 @@ def test_as_many_splits_at_a_time_as_fit_into_memory(monkeypatch):
     assert affordable([raw_files(6, 7_000)] * 9 + [raw_files(200, 4_000_000)]) < small
     assert affordable([raw_files(1, BUDGET)] * 2) == 1
     assert affordable([]) == 1
-    monkeypatch.setattr(memory, "BUDGET", 2 * BUDGET)
+    monkeypatch.setattr(workers, "BUDGET", 2 * BUDGET)
     assert affordable([raw_files(6, 7_000)] * 9) > 2 * small
 
 
-def test_files_that_cannot_be_read_say_nothing_of_memory(tmp_path):
+def test_files_that_cannot_be_read_say_nothing_of_memory_or_work(tmp_path):
     (tmp_path / "0_0").mkdir()
     (tmp_path / "0_0" / "results.pkl").write_bytes(b"")
-    assert affordable([[RawFile(str(tmp_path), "M", "task", 0, 0, 0, 0, 0)]]) == 1
+    unit = [RawFile(str(tmp_path), "M", "task", 0, 0, 0, 0, 0)]
+    assert affordable([unit]) == 1
+    assert heaviest_first([unit]) == [0]
+
+
+def test_the_splits_with_most_work_come_first():
+    def unit(dataset, *sizes):
+        (file,) = (each for each in files_of("RandomForest") if (each.task_key, each.fold) == (dataset, 0))
+        return [file._replace(size=size) for size in sizes]
+
+    breast, diabetes, wine = DATASETS  # AUC, RMSE, log loss
+    units = [unit(diabetes, 30, 30), unit(breast, 10, 10), unit(wine, 100), unit(wine, 50, 40), unit(breast, 20, 10)]
+    assert heaviest_first(units) == [4, 2, 3, 1, 0]
 
 
 def test_threads_of_the_caller_do_no_harm(tmp_path):
@@ -211,7 +235,7 @@ def test_a_cluster_that_does_not_answer(monkeypatch):
         port = server.getsockname()[1]
     monkeypatch.setenv("RAY_ADDRESS", f"ray://127.0.0.1:{port}")
     with pytest.raises(Failure) as caught:
-        list(run_units(double, range(3), processes=2, backend="ray"))
+        list(on_ray(double, range(3), processes=2))
     assert caught.value.exit == Exit.REMOTE
     assert str(caught.value.problems[0]) == (
         f"RAY_ADDRESS=ray://127.0.0.1:{port}: no answer: [Errno 111] Connection refused, expected a Ray cluster\n"
@@ -230,5 +254,5 @@ def test_the_workers_of_ray_write_into_the_named_cache(tmp_path, monkeypatch):
     assert contents(built.folder) == contents(here.folder)
     assert not (tmp_path / "another").exists()
     with pytest.raises(Failure) as caught:
-        list(run_units(signal.raise_signal, [signal.SIGKILL], processes=1, backend="ray"))
+        list(on_ray(signal.raise_signal, [signal.SIGKILL], processes=1))
     assert (caught.value.exit, caught.value.problems[0].code) == (Exit.REMOTE, "worker-killed")

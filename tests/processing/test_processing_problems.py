@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from processing_samples import DATASETS, METHODS, RAW, changed, genuine_files, genuine_results
+from processing_samples import DATASETS, METHODS, RAW, changed, genuine_files, genuine_results, process
 
 from benchwright.arena import MethodMetadata
 from benchwright.contract import Exit, Failure
-from benchwright.processing import pipeline, process, process_files
+from benchwright.processing import process_files, split
 from benchwright.processing.split import SplitWork
 from benchwright.raw import load_result
 
@@ -280,13 +280,13 @@ def test_predictions_of_one_split_only_are_held_at_a_time(monkeypatch, metadata)
 
     def load(path):
         result = load_result(path)
-        split = (result.dataset, result.split)
-        if split not in held:
+        place = (result.dataset, result.split)
+        if place not in held:
             gc.collect()
             assert not any(reference() is not None for references in held.values() for reference in references)
-        held.setdefault(split, []).append(weakref.ref(result.predictions.val))
+        held.setdefault(place, []).append(weakref.ref(result.predictions.val))
         return result
 
-    monkeypatch.setattr(pipeline, "load_result", load)
+    monkeypatch.setattr(split, "load_result", load)
     process_files(genuine_files("LightGBM"), metadata)
     assert [len(references) for references in held.values()] == [6] * 9

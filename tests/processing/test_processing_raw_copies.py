@@ -5,6 +5,7 @@ import io
 import pickle
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -239,9 +240,18 @@ def test_absolute_paths_in_texts(text, hidden):
     assert without_paths(text) == hidden
 
 
+@pytest.mark.parametrize("text", ["/a" + "/" * 200_000 + "\nb", "/a" * 100_000 + "\n/", "/" + "a" * 200_000 + " b"])
+def test_texts_made_to_take_long(text):
+    before = time.process_time()
+    without_paths(text)
+    assert time.process_time() - before < 0.2
+
+
 def test_json_of_plain_values():
     value = {"a": (1, np.float32(0.5)), 3: np.array([1, 2]), ("x",): {1.5: None}, "b": b"x"}
     assert json_ready(value) == {"a": [1, 0.5], 3: [1, 2], "('x',)": {1.5: None}, "b": "b'x'"}
+    odd = {"missing": np.float32("nan"), float("inf"): [float("-inf"), float("nan")]}
+    assert json_ready(odd) == {"missing": "nan", "inf": ["-inf", "nan"]}
 
 
 @pytest.mark.parametrize(

@@ -88,8 +88,8 @@ def test_a_baseline_with_a_validation_error(tmp_path):
 
 
 def test_resources_that_no_result_records_have_no_column(tmp_path, monkeypatch):
-    def bare(place):
-        loaded = load_file(place)
+    def bare(place, version):
+        loaded = load_file(place, version)
         method = {"model_type": "GBM", "name_prefix": "LightGBM", "num_cpus": 0.5}
         return dataclasses.replace(loaded, result=dataclasses.replace(loaded.result, method_metadata=method))
 

@@ -8,10 +8,10 @@ import sys
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from processing_samples import METHODS, genuine_files, genuine_results
+from processing_samples import METHODS, genuine_files, genuine_results, process
 
 from benchwright.arena import MethodMetadata
-from benchwright.processing import process, process_files, schemas, write_tables
+from benchwright.processing import process_files, schemas, write_tables
 
 ALL_METHODS = ["LightGBM", "LinearModel", "RandomForest", "DemoLogisticSystem"]
 

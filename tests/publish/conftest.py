@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from published_artifacts import opened, recorded
 
 from benchwright.objects import open_store
 from benchwright.objects.location import StoreLocation
 from benchwright.publish.upload_plan import plan_upload
+from published_artifacts import opened, recorded
 
 
 @pytest.fixture

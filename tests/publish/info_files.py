@@ -34,7 +34,7 @@ def declarations_in(repository: Path, file: Path) -> list[Target]:
     """The editable names of one of ``INFO_FILES`` in a copied checkout; holders that refer to another one left out."""
     module = ".".join(("tabarena", *file.with_suffix("").parts))
     place = find_target(f"{module}:anything", repository)
-    names = declared_names(Scope(place, parse(place.read(), place)))
+    names = declared_names(Scope(place, parse(place.read(), place.path)))
     return [find_target(f"{module}:{name}", repository) for name in names if not name.endswith("_info")]
 
 

@@ -23,6 +23,7 @@ from benchwright.files import FileLock
 from benchwright.objects import StoreLocation
 from benchwright.publish.batch import BatchOptions, run_batch
 from benchwright.publish.batch_manifest import BatchMethod, read_batch
+from benchwright.publish.batch_record import inputs_of
 
 ROOT = Path(__file__).resolve().parents[2]
 RAW = ROOT / "tests" / "data" / "tabarena_raw"
@@ -212,6 +213,29 @@ def workers(folder, *names, **options):
     return report, told
 
 
+def test_methods_that_are_processed_side_by_side_share_the_processors(tmp_path):
+    processors = len(os.sched_getaffinity(0))
+    assert [BatchOptions(tmp_path, tmp_path, jobs=jobs).processes for jobs in (1, 2, 10**6)] == [
+        None, max(1, processors // 2), 1,
+    ]  # fmt: skip
+
+
+def test_a_folder_that_cannot_be_read_is_not_one_without_results(folder):
+    hidden = folder / "data" / "hidden"
+    hidden.mkdir(parents=True)
+    (method,) = read_batch(manifest(folder, FOREST, data="data", store="local:hosted"))
+    before, user = inputs_of(method), os.geteuid()
+    hidden.chmod(0o000)
+    try:
+        if user == 0:  # who reads everything, and so becomes an ordinary user for a while
+            os.seteuid(65534)
+        during = inputs_of(method)
+    finally:
+        os.seteuid(user)
+        hidden.chmod(0o755)
+    assert inputs_of(method) == before != during
+
+
 def test_a_silent_step_is_told_of_and_ended_only_at_the_timeout(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     report, told = workers(tmp_path, "silent", "talkative", jobs=2, stall=0.4, timeout=1.4)
@@ -393,16 +417,12 @@ def test_two_batches_in_one_place_are_one_too_many(tmp_path):
     assert "batch of 1 method (process" in done.stdout
 
 
-def test_numbers_that_mean_nothing_are_refused(tmp_path):
-    prepare(tmp_path)
-    done = publish(manifest(tmp_path, FOREST), "--jobs=0", "--stall=-1", "--timeout=nan")
+@pytest.mark.parametrize("option", ["--jobs=0", "--stall=-1", "--timeout=nan"])
+def test_a_number_that_means_nothing_is_refused(tmp_path, option):
+    done = publish(tmp_path / "publish.yaml", option)
+    name, _, value = option.partition("=")
     assert done.returncode == 2
-    assert done.stdout.splitlines() == [
-        "3 problems",
-        "  - --jobs: 0, expected a number above 0",
-        "  - --stall: -1, expected a number above 0",
-        "  - --timeout: nan, expected a number above 0",
-    ]
+    assert done.stderr.endswith(f"error: argument {name}: {value}, expected a number above 0\n")
 
 
 def started(path, step, *words):

@@ -71,7 +71,7 @@ def test_a_genuine_declaration_changes_in_the_intended_keywords_alone(repository
         if shared:
             assert file.as_posix() == UNPACKED_THERE
             continue
-        edit = plan_edit(target, CHANGES)
+        edit = plan_edit(target, CHANGES, force=True)
         assert apply_edit(edit)
         after = target.path.read_bytes()
         compile(after, str(target.path), "exec")
@@ -86,7 +86,7 @@ def test_a_genuine_declaration_changes_in_the_intended_keywords_alone(repository
         assert len(lines) == sum(1 + (name in old) for name in intended if new[name] != old.get(name))
         others = [[ast.dump(node) for node in ast.parse(source).body] for source in (before, after)]
         assert sum(one != other for one, other in zip(*others, strict=True)) == 1
-        assert not plan_edit(target, CHANGES).changes_file
+        assert not plan_edit(target, CHANGES, force=True).changes_file
 
 
 def as_tabarena_reads(files, source_folder):
@@ -113,7 +113,7 @@ def test_tabarena_itself_reads_the_edit_and_nothing_else_has_changed(tmp_path):
         for target in declarations_in(copy, file):
             declared = read_declaration(target).declares("verified")
             added[f"{file}:{target.attribute}"] = intended | ({} if declared else {"verified": False})
-            assert apply_edit(plan_edit(target, changes))
+            assert apply_edit(plan_edit(target, changes, force=True))
     before, after = as_tabarena_reads(files, copy / SOURCE_FOLDER.parent)
     assert len(after) == 8
     assert after == {name: values | added[name] for name, values in before.items()}

@@ -128,6 +128,34 @@ def test_values_are_replaced_in_place(tmp_path):
     assert edited(tmp_path, source, "date=2030-01-01") == source.replace("2020", "2030")
 
 
+PLACEHOLDERS = {
+    "of a snippet": (
+        "x = MethodMetadata(\n    method='A',\n    # suite=\"...\",  # REQUIRED: the id\n    compute='cpu',\n"
+        '    # Not in the results:\n    # display_name="...",\n    # date="2030-01-30",  # the day\n'
+        "    # verified=False,\n    # date: the day of the run\n)\n",
+        "x = MethodMetadata(\n    method='A',\n    suite='s',\n    compute='cpu',\n    date='2030-01-31',\n"
+        '    verified=False,\n    # Not in the results:\n    # display_name="...",\n'
+        "    # date: the day of the run\n)\n",
+    ),
+    "of another declaration": (
+        "# date='x'\ny = MethodMetadata(\n    method='A',\n    # date='y'\n)\n"
+        "x = MethodMetadata(\n    # date='z'\n    method='A',  # date='a'\n)\n# date='b'\n",
+        "# date='x'\ny = MethodMetadata(\n    method='A',\n    # date='y'\n)\n"
+        "x = MethodMetadata(\n    method='A',  # date='a'\n    suite='s',\n    date='2030-01-31',\n"
+        "    verified=False,\n)\n# date='b'\n",
+    ),
+    "in front": (
+        "x = MethodMetadata(\n    # suite='...'\n    method='A',\n    verified=False,\n    #date='...'\n)\n",
+        "x = MethodMetadata(\n    method='A',\n    suite='s',\n    date='2030-01-31',\n    verified=False,\n)\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), PLACEHOLDERS.values(), ids=PLACEHOLDERS)
+def test_a_comment_that_holds_the_place_of_a_field_goes_when_it_is_set(tmp_path, before, after):
+    assert edited(tmp_path, HEAD + before, "suite=s", "date=2030-01-31") == HEAD + after
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -297,10 +325,32 @@ def test_all_rules_are_checked_at_once_before_anything_is_written(tmp_path):
     assert failure.problems[1].fix == "did you mean 'with-llm'?"
 
 
+def test_another_suite_is_refused_unless_forced(tmp_path):
+    source = "x = MethodMetadata(\n    method='A',\n    suite='run-1',\n    verified=True,\n)\n"
+    failure = refused(tmp_path, source, "suite=run-2", "date=2030-13-01")
+    assert failure.exit == Exit.REFUSED
+    assert [problem.code for problem in failure.problems] == ["suite-declared", "metadata-value"]
+    assert str(failure.problems[0]) == (
+        "models.info:x: suite: declared as 'run-1'\n"
+        "    fix: declare the new run beside it, under another name, and register it with --replaces; "
+        "to change this one nevertheless: --force"
+    )
+    edit = plan_edit(checkout(tmp_path, source), parse_changes(["suite=run-2"]), force=True)
+    assert edit.after.decode() == source.replace("run-1", "run-2")
+    assert not plan_edit(checkout(tmp_path, source), parse_changes(["suite=run-1"])).changes_file
+    assert edited(tmp_path, source, "date=2030-01-31") == source.replace("1',\n", "1',\n    date='2030-01-31',\n")
+
+
+@pytest.mark.parametrize("place", ["A", "...", ""])
+def test_a_suite_that_names_no_run_is_set(tmp_path, place):
+    source = f"x = MethodMetadata(method='A', suite='{place}', verified=True)\n"
+    assert edited(tmp_path, source, "suite=s") == source.replace(f"suite='{place}'", "suite='s'")
+
+
 def test_the_suite_must_not_be_the_method(tmp_path):
     failure = refused(tmp_path, "x = MethodMetadata(method='A')\n", "suite=A")
     assert failure.exit == Exit.USAGE
-    assert failure.problems[0].code == "suite-equals-method"
+    assert failure.problems[0].code == "suite-is-method"
 
 
 def test_what_a_constructor_sets_cannot_be_given_to_it(tmp_path):

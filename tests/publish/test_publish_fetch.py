@@ -6,22 +6,13 @@ import hashlib
 import os
 import shutil
 import signal
+import tempfile
 import threading
 import zipfile
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from published_artifacts import (
-    RAW,
-    SUITE,
-    artifact_folder,
-    facts,
-    hosted,
-    opened,
-    other_results,
-    recorded,
-)
 
 from benchwright.arena import MethodMetadata
 from benchwright.contract import Exit, Failure
@@ -35,6 +26,16 @@ from benchwright.publish.upload_plan import plan_upload
 from benchwright.publish.verify import verify_hosted
 from benchwright.raw.finding import find_results
 from object_servers import LASTING, settings
+from published_artifacts import (
+    RAW,
+    SUITE,
+    artifact_folder,
+    facts,
+    hosted,
+    opened,
+    other_results,
+    recorded,
+)
 
 pytestmark = pytest.mark.usefixtures("no_credentials")
 PREFIX = f"artifacts/{SUITE}/methods/LinearModel"
@@ -78,10 +79,12 @@ def processed(tmp_path_factory):
 
 
 def test_what_was_processed_comes_back_from_the_server_to_the_byte(seaweed_store, processed, cache):
-    plan = plan_upload(processed, StoreLocation.parse(seaweed_store.url))
+    plan, shown = plan_upload(processed, StoreLocation.parse(seaweed_store.url)), []
     assert upload(plan, seaweed_store).verification.ok
     assert verify_hosted(seaweed_store, *processed.declared.key).ok
-    report = fetched(seaweed_store, cache, suite="demo-2026-11-30")
+    show = lambda done, total, *, note: shown.append((done, total))  # noqa: E731
+    report = fetched(seaweed_store, cache, suite="demo-2026-11-30", progress=show)
+    assert shown[-1] == (1, 1) and (1, 1) not in shown[:-1]
     assert report.written and facts(report.folder) == facts(processed.folder)
     assert staged(cache) == []
     assert plan_upload(open_artifact(processed.declared, cache), plan.destination).to_dict() == plan.to_dict()
@@ -263,6 +266,15 @@ def test_an_artifact_without_a_manifest_is_fetched_and_what_could_not_be_compare
     (artifact_folder(cache) / "processed" / "metadata.json").write_text("{}")
     assert "differs in processed/metadata.json" in str(refused(store, cache))
     assert fetched(store, cache, replace=True).written
+
+
+def test_artifacts_may_be_on_another_disk_than_the_cache(store, planned, cache):
+    upload(planned(store), store)
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        cache.mkdir()
+        (cache / "artifacts").symlink_to(folder)
+        assert fetched(store, cache).written
+        assert not fetched(Reading(store), cache).written
 
 
 def test_two_makers_of_one_artifact_do_not_meet(store, planned, cache):

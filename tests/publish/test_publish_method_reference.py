@@ -9,7 +9,7 @@ import pytest
 from info_files import INFO_FILES, checkout, copied_checkout, declarations_in
 
 from benchwright.contract import Exit, Failure
-from benchwright.publish import load_method
+from benchwright.publish import load_declared, load_method
 
 DECLARED = 'x = MethodMetadata.config(method="A", suite="s", ag_key="K", validation_protocol="8x1")\n'
 
@@ -35,6 +35,17 @@ def test_a_declaration_is_read(tmp_path):
     target = checkout(tmp_path, DECLARED)
     metadata = load_method("models.info:x", target.repository)
     assert (metadata.key, metadata.ag_key, metadata.validation_protocol) == (("A", "s"), "K", "8x1")
+
+
+def test_a_declaration_says_whether_it_could_name_a_protocol(tmp_path):
+    """``tabarena`` 0.1.0's class has no such field; ours has, and of one that is not found nothing is known."""
+    ours = load_declared("benchwright.mini.info:randomforest_method_metadata")
+    assert (ours[0].method, ours[1]) == ("RandomForest", True)
+    repository = copied_checkout(tmp_path / "theirs")
+    theirs = load_declared("tabarena.models.nori.info:nori_method_metadata", repository)
+    assert (theirs[0].method, theirs[1]) == ("Nori", False)
+    target = checkout(tmp_path / "a checkout", DECLARED)
+    assert load_declared("models.info:x", target.repository) == (load_method("models.info:x", target.repository), True)
 
 
 def test_a_checkout_that_may_not_be_written_is_read(tmp_path):

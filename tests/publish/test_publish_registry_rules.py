@@ -224,7 +224,7 @@ def test_everything_that_is_missing_comes_at_once(tmp_path):
     assert failure.exit == Exit.REFUSED
     assert [(problem.code, problem.found) for problem in failure.problems] == [
         ("not-editable", "collection is no single call of one list"),
-        ("suite-equals-method", "'O'"),
+        ("suite-is-method", "'O'"),
         ("module", f"no such module below {tmp_path}"),
     ]
 

@@ -17,6 +17,7 @@ from benchwright.contract import Exit, Failure
 from benchwright.files import RunPaths
 from benchwright.launch.record import write_record
 from benchwright.node.events import EventLog
+from benchwright.processing.sidecar import NO_INPUTS, Sidecar
 from benchwright.publish.run_log import LogRequest, apply_log_entry, plan_log_entry
 from benchwright.publish.run_log.script import read_script
 from benchwright.publish.run_log.settings import settings_of_text
@@ -454,6 +455,52 @@ def test_what_the_metadata_declares_is_told(run):
         "--suite: other, and models.info:tabm declares runs-2030, expected one suite\n"
         "    fix: leave --suite out, or correct the metadata"
     )
+
+
+INFO = """\
+tabm = MethodMetadata.config(method='TabM', ag_key='TA-TABM', suite='runs-2030')
+gpu = MethodMetadata.config(method='TA-TabM_GPU', ag_key='T', suite='runs-2030')
+xgb = MethodMetadata.config(method='XGBoost', ag_key='XGB', suite='runs-2030')
+"""
+
+
+@pytest.fixture
+def info(run):
+    """The declarations of a run's checkout."""
+    path = run.checkout / "src" / "models" / "info.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(INFO)
+    return {"repository": run.checkout}
+
+
+def test_the_metadata_of_another_method_is_refused(run, info):
+    run.result(START)
+    with pytest.raises(Failure) as caught:
+        run.plan(reference="models.info:xgb", **info)
+    assert caught.value.exit == Exit.NO
+    assert caught.value.problems[0].code == "method-differs"
+    assert str(caught.value) == (
+        "--method-metadata models.info:xgb: XGBoost, expected TabM\n"
+        "    fix: name the declaration of the method that this script ran"
+    )
+    assert run.plan(reference="models.info:gpu", **info).entry
+    # A run's record says more than its script: which models, and what their configs are called.
+    run.record("1a2b3c4d", START, None)
+    assert run.plan(reference="models.info:xgb", **info).entry
+    with pytest.raises(Failure) as caught:
+        run.plan(reference="models.info:tabm", **info)
+    assert caught.value.problems[0].expected == "XGBoost, KNN"
+
+
+def test_a_protocol_that_is_not_declared_is_that_of_the_artifact(run, info, tmp_path):
+    run.result(START)
+    options = info | {"reference": "models.info:tabm", "cache_root": tmp_path / "cache"}
+    assert run.bullets(**options)["Validation protocol"] == "unknown"
+    folder = tmp_path / "cache" / "artifacts" / "runs-2030" / "methods" / "TabM"
+    folder.mkdir(parents=True)
+    sidecar = Sidecar("TabM", "runs-2030", "8x1", {"8x1": 9}, {}, {}, NO_INPUTS, {})
+    (folder / "provenance.json").write_text(sidecar.to_json())
+    assert run.bullets(**options)["Validation protocol"] == "`8x1`, as the `provenance.json` of its artifact records"
 
 
 def test_a_secret_in_the_script_is_hidden(run, monkeypatch):

@@ -1,23 +1,17 @@
-"""The command: dry by default, the same answer twice, and whole files whatever kills it."""
+"""The command: dry by default, the same answer twice, and every problem at once."""
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import os
 import shlex
-import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from info_files import checkout
 
-from benchwright.cli import run_script
-from benchwright.publish import apply_edit, parse_changes, plan_edit
+from scripts_in_process import SCRIPTS, Script
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "set_method_info.py"
+SCRIPT = SCRIPTS / "set_method_info.py"
 SOURCE = "# kept\nx_metadata = MethodMetadata(\n    method='A',  # kept too\n)\n"
 DRY = "DRY RUN: nothing written"
 
@@ -55,17 +49,7 @@ def test_a_dry_run_shows_the_diff_and_the_command_that_writes(target, tmp_path):
 @pytest.fixture
 def answer(capsys):
     """The envelope of a call in this process."""
-    spec = importlib.util.spec_from_file_location("set_method_info", SCRIPT)
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-
-    def call(*words):
-        code = run_script(script.build_parser(), script.set_method_info, [*words, "--json"])
-        envelope = json.loads(capsys.readouterr().out)
-        assert envelope["exit"] == code
-        return envelope
-
-    return call
+    return Script.named("set_method_info", capsys).answer
 
 
 def test_a_second_call_changes_nothing_and_says_so(target, answer):
@@ -97,46 +81,31 @@ def test_a_wrong_value_and_a_declaration_that_cannot_be_edited_come_together(tmp
     assert envelope["exit"] == 5
 
 
+def test_values_that_no_method_may_have_come_with_those_that_cannot_be_read(target, answer):
+    words = ("--set", "date=2026-13-29", "--set", "verified=maybe", "--set", "sute=s", "--repo", str(target.repository))
+    envelope = answer("models.info:x_metadata", *words)
+    assert envelope["exit"] == 2
+    assert [problem["where"] for problem in envelope["problems"]] == [
+        "--set verified",
+        "--set sute",
+        "MethodMetadata 'A': date",
+    ]
+
+
+def test_another_suite_needs_force_and_the_next_command_has_it(target, answer):
+    words = ("models.info:x_metadata", "--repo", str(target.repository), "--set")
+    answer(*words, "suite=run-1", "--apply")
+    before = target.path.read_text()
+    refused = answer(*words, "suite=run-2", "--apply")
+    assert (refused["exit"], refused["summary"]) == (5, "declared as 'run-1'")
+    assert refused["problems"][0]["code"] == "suite-declared"
+    assert target.path.read_text() == before
+    (command,) = answer(*words, "suite=run-2", "--force")["next"]
+    subprocess.run(shlex.split(command), cwd="/", capture_output=True, check=True)
+    assert target.path.read_text() == before.replace("run-1", "run-2")
+
+
 def test_a_refusal_outweighs_wrong_usage(tmp_path):
     done = run("tabarena.models.nori.info:nori_method_metadata", "--set", "date=x", "--set", "sute=s", cwd=tmp_path)
     assert done.returncode == 5
     assert "part of an installed package (site-packages)" in done.stdout
-
-
-def test_what_another_process_changes_meanwhile_is_not_lost(tmp_path):
-    names = [f"x{number}" for number in range(4)]
-    source = "".join(f"{name} = MethodMetadata(method='{name}')\n" for name in names)
-    places = [checkout(tmp_path, source, attribute=name) for name in names]
-    words = ["--set", "suite=s", "--set", "verified=true", "--repo", str(tmp_path), "--apply"]
-    commands = [[sys.executable, str(SCRIPT), f"models.info:{name}", *words] for name in names]
-    processes = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for command in commands]
-    exits = dict(zip(names, (process.wait() for process in processes), strict=True))
-    assert set(exits.values()) <= {0, 5}
-    for place in places:
-        done = exits[place.attribute] == 0
-        assert plan_edit(place, parse_changes(["suite=s", "verified=true"])).changes_file is not done
-
-
-@pytest.mark.parametrize("call", ["fdopen", "fchmod", "fsync", "replace"])
-@pytest.mark.parametrize("moment", ["before", "after"])
-def test_a_kill_leaves_the_old_file_or_the_new_one(tmp_path, call, moment):
-    target = checkout(tmp_path, SOURCE, attribute="x_metadata")
-    edit = plan_edit(target, parse_changes(["suite=s"]))
-    child = os.fork()
-    if child == 0:
-        real = getattr(os, call)
-
-        def killed(*args, **kwargs):
-            if moment == "after":
-                real(*args, **kwargs)
-            os.kill(os.getpid(), signal.SIGKILL)
-
-        setattr(os, call, killed)
-        apply_edit(edit)
-        os._exit(0)
-    assert os.waitpid(child, 0)[1] == signal.SIGKILL
-    replaced = (call, moment) == ("replace", "after")
-    assert target.path.read_bytes() == (edit.after if replaced else edit.before)
-    assert apply_edit(plan_edit(target, parse_changes(["suite=s"]))) is not replaced
-    assert target.path.read_bytes() == edit.after
-    assert [path.name for path in target.path.parent.iterdir()] == ["info.py"]

@@ -12,6 +12,13 @@ import threading
 from pathlib import Path
 
 import pytest
+
+from benchwright.contract import Exit, Failure
+from benchwright.objects import Conflict, open_store
+from benchwright.publish.standing import look
+from benchwright.publish.upload import upload
+from benchwright.publish.verify import verify_hosted
+from object_servers import LASTING, QUICK, drop_connection, impatient_client, refuse, settings, wait_until
 from published_artifacts import (
     SUITE,
     Watched,
@@ -22,12 +29,6 @@ from published_artifacts import (
     other_results,
     recorded,
 )
-
-from benchwright.contract import Exit, Failure
-from benchwright.objects import Conflict, open_store
-from benchwright.publish.standing import look
-from benchwright.publish.upload import upload
-from object_servers import LASTING, QUICK, drop_connection, impatient_client, refuse, settings, wait_until
 
 pytestmark = pytest.mark.usefixtures("no_credentials")
 PREFIX = f"artifacts/{SUITE}/methods/LinearModel"
@@ -322,6 +323,19 @@ def test_two_uploads_of_the_same_artifact_help_each_other(any_store, planned):
     assert second.sent == ("provenance.json",)
 
 
+def test_two_replacements_by_the_same_artifact_help_each_other(any_store, planned):
+    upload(planned(any_store, other_results), any_store)
+    plan, reports = planned(any_store, upload_raw=False), []
+
+    def meanwhile(number, key):
+        if number == 2:
+            reports.append(upload(plan, any_store, replace=True))
+
+    reports.append(upload(plan, Watched(any_store, meanwhile), replace=True))
+    assert [report.verification.ok for report in reports] == [True, True]
+    assert without_manifest(hosted(any_store)) == digests(plan)
+
+
 def test_threads_that_upload_at_once_end_with_one_artifact(any_store, planned):
     plans = [planned(any_store), planned(any_store, other_results)]
     start, outcomes = threading.Barrier(2), {}
@@ -369,6 +383,34 @@ def test_an_artifact_whose_claim_was_taken_over_is_not_marked(any_store, planned
     failure = refused(planned(any_store), Watched(any_store, after=meanwhile))
     assert failure.problems[0].found == "claimed by another upload meanwhile"
     assert any_store.head(f"{PREFIX}/metadata.yaml") is None
+
+
+@pytest.mark.parametrize("step", [3, 4, 5])  # before the first part is sent, the second, and the removal of raw.zip
+def test_what_another_upload_proved_meanwhile_is_not_removed(any_store, planned, step):
+    upload(planned(any_store, other_results), any_store)
+    theirs, proved = planned(any_store), []
+
+    def meanwhile(number, key):
+        if number == step:
+            proved.append(upload(theirs, any_store, replace=True).verification.ok)
+
+    failure = refused(planned(any_store, upload_raw=False), Watched(any_store, meanwhile), replace=True)
+    assert proved == [True]
+    assert failure.problems[0].code == "conflict"
+    assert without_manifest(hosted(any_store)) == digests(theirs)
+    assert verify_hosted(any_store, "LinearModel", SUITE).ok
+
+
+def test_a_marker_that_another_upload_set_meanwhile_is_not_removed(store, planned):
+    upload(planned(store, other_results), store)
+    theirs = planned(store)
+
+    def meanwhile(number, key):
+        if number == 2:
+            upload(theirs, store, replace=True)
+
+    refused(planned(store, upload_raw=False), Watched(store, meanwhile), replace=True)
+    assert without_manifest(hosted(store)) == digests(theirs)
 
 
 def test_a_place_that_never_comes_to_rest_is_given_up(store, planned):

@@ -10,13 +10,14 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from published_artifacts import GENUINE, SUITE, add_sidecar, artifact_folder, facts, genuine, opened, recorded
 
 from benchwright.arena import MethodMetadata
 from benchwright.contract import Exit, Failure
 from benchwright.objects import StoreLocation
 from benchwright.publish.artifact import open_artifact, open_recorded
-from benchwright.publish.upload_plan import destination_of, plan_upload
+from benchwright.publish.destination import destination_of
+from benchwright.publish.upload_plan import plan_upload
+from published_artifacts import GENUINE, SUITE, add_sidecar, artifact_folder, facts, genuine, opened, recorded
 
 STORE = StoreLocation.parse("r2://tabarena/cache")
 AGAIN = "process again: scripts/run_process_method.py PATH --method-metadata MODULE:ATTR --process"

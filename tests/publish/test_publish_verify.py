@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from published_artifacts import SUITE, genuine, hosted, large_raw, other_results
 
 from benchwright.contract import Exit, Failure
 from benchwright.publish.byte_count import ByteCount
 from benchwright.publish.upload import upload
 from benchwright.publish.verify import verify_hosted, verify_objects
 from object_servers import impatient_client, refuse
+from published_artifacts import SUITE, genuine, hosted, large_raw, other_results
 
 pytestmark = pytest.mark.usefixtures("no_credentials")
 PREFIX = f"artifacts/{SUITE}/methods/LinearModel"

@@ -59,11 +59,15 @@ def written(tmp_path) -> Callable[..., Path]:
 
 
 def _plain(value: Any) -> Any:
-    """Ordinary arrays and dicts in place of what the loader makes of them."""
+    """Ordinary arrays and dicts in place of what the loader makes of them, and names in place of classes."""
     import numpy as np
 
+    from benchwright.raw.stand_in import StandInType
+
+    if isinstance(value, StandInType):
+        return value.origin
     if isinstance(value, np.ndarray):
         return np.array(value)
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list) else value
+    return type(value)(map(_plain, value)) if type(value) in (list, tuple) else value

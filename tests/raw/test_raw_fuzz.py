@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchwright.contract import Failure
-from benchwright.raw import check_file, decode_fully, load_result, result_row
+from benchwright.raw import check_file, decode_fully, effective_protocol, load_result
+from benchwright.raw.labels import labels_checksum
 
 settings.register_profile("raw", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 FUZZ = settings(settings.get_profile("raw"), max_examples=150)
@@ -32,7 +33,9 @@ def outcome(path: Path) -> str:
             assert str(failure).isprintable() or "\n" in str(failure)
             return "problems"
         assert (result.predictions is None) == (result.kind == "baseline")
-        result_row(result)
+        effective_protocol(result)
+        if result.predictions is not None:
+            labels_checksum(result.predictions)
         pickle.dumps(result)
         return "result"
 

@@ -10,11 +10,13 @@ import pytest
 
 from benchwright.contract import Problem
 from benchwright.raw import find_results, inspect, read_methods
+from benchwright.raw.coverage import Split
 from benchwright.raw.facts import read_facts
 from benchwright.raw.inference import infer
 from benchwright.raw.inspection_text import block
 from benchwright.raw.protocol import BEYONDARENA_KEY, Protocol
 from benchwright.raw.protocols import protocols
+from benchwright.raw.tree import inspect_tree
 from raw_trees import CONFIG, PROTOCOLS, RAW, SYSTEM, add_result, recorded, with_memory, with_method
 
 
@@ -215,14 +217,16 @@ def test_coverage_names_what_a_config_lacks(tmp_path):
     add_result(tmp_path, "LightGBM_r1_default_BAG_L1", split=1)
     covered = only(tmp_path).inferred.coverage
     name = covered.splits[0][0]
-    assert covered.missing == {"LightGBM_r1_default_BAG_L1": [(name, 0)]}
+    assert covered.missing == {"LightGBM_r1_default_BAG_L1": [(name, 0, 0)]}
     assert covered.to_dict() == {
+        "splits": 2,
+        "lost": [],
         "configs": {CONFIG: 2, "LightGBM_r1_default_BAG_L1": 1},
-        "missing": {"LightGBM_r1_default_BAG_L1": [f"{name}/0"]},
+        "missing": {"LightGBM_r1_default_BAG_L1": [f"{name} 0_0"]},
     }
     assert covered.lines() == [
         f"{CONFIG}  2 of 2",
-        f"LightGBM_r1_default_BAG_L1  1 of 2, without {name} split 0",
+        f"LightGBM_r1_default_BAG_L1  1 of 2, without {name} 0_0",
     ]
 
 
@@ -234,9 +238,54 @@ def test_coverage_of_many_configs_names_the_incomplete_ones(tmp_path):
     name = covered.splits[0][0]
     lines = covered.lines()
     assert lines[0] == "1 config on all 6 splits"
-    missing = ", ".join(f"{name} split {split}" for split in range(1, 5))
+    missing = ", ".join(f"{name} 0_{split}" for split in range(1, 5))
     assert lines[1] == f"LightGBM_r10_BAG_L1  1 of 6, without {missing} and 1 more"
     assert (len(lines), lines[-1]) == (10, "and 2 more that lack splits")
+
+
+def test_splits_that_no_config_has_are_missed(tmp_path):
+    paths = {
+        (task, split): add_result(tmp_path, CONFIG, task=task, split=split, dataset=task, key=task)
+        for task in ("binary", "multiclass")
+        for split in range(3)
+    }
+    assert only(tmp_path).incomplete is None
+    paths["multiclass", 1].unlink()
+    paths["binary", 2].write_bytes(b"cut off")
+    inspection = only(tmp_path)
+    extent = "2 datasets, 4 of 6 splits (dataset x fold); missing: binary 0_2, multiclass 0_1"
+    assert str(inspection.incomplete).startswith(f"LightGBM: {extent}, expected results on every split\n    fix: ")
+    assert inspection.incomplete.code == "splits-missing"
+    assert f"  coverage      {extent}" in block(inspection)
+    assert f"    {CONFIG}  4 of 6, without binary 0_2, multiclass 0_1" in block(inspection)
+    assert inspection.inferred.coverage.to_dict()["lost"] == ["binary 0_2", "multiclass 0_1"]
+    assert not inspection.refused
+
+
+def test_other_methods_of_the_tree_tell_of_splits_that_one_lost(tmp_path):
+    for split in range(2):
+        add_result(tmp_path, "Other_c1", split=split)
+    add_result(tmp_path, CONFIG)
+    (mine, _) = inspect_tree(find_results(tmp_path)).judged
+    assert mine.inferred.coverage.lost == [Split(mine.inferred.coverage.splits[0].dataset, 0, 1)]
+
+
+def test_datasets_may_be_repeated_more_or_less_often(tmp_path):
+    def second(value):
+        value["task_metadata"].update(repeat=1, fold=0, split_idx=1)
+
+    for task in ("binary", "multiclass"):
+        add_result(tmp_path, CONFIG, task=task)
+    path = add_result(tmp_path, CONFIG, split=1, change=second)
+    path.parent.rename(path.parent.with_name("1_0"))
+    inspection = only(tmp_path)
+    assert (inspection.incomplete, len(inspection.inferred.coverage.splits)) == (None, 3)
+
+
+def test_a_split_far_off_does_not_ask_for_all_before_it(tmp_path):
+    add_result(tmp_path, CONFIG)
+    add_result(tmp_path, CONFIG, split=999_999_999).write_bytes(b"")
+    assert [str(split)[-11:] for split in only(tmp_path).inferred.coverage.lost] == ["0_999999999"]
 
 
 def test_what_cannot_be_read_is_told_and_the_rest_counted(tmp_path):
@@ -276,8 +325,8 @@ def test_a_result_in_another_folder_is_unusable(tmp_path):
             "misplaced-result",
             str(stray),
             f"a result of {CONFIG}, repeat 0, fold 0",
-            f"one of {CONFIG}, repeat 0, fold 1, as its folders say",
-            "move it to its own folder, or remove it and run this item again",
+            f"one of {CONFIG}, 0_1, as its folders say",
+            "move it to its own folder, or run this item again: its set-up moves the file aside",
         ),
     )
 
@@ -386,4 +435,4 @@ def test_texts_of_a_result_do_not_reach_the_terminal_raw(tmp_path):
     add_result(tmp_path, CONFIG, change=paint)
     inspection = only(tmp_path)
     assert inspection.inferred.ag_key == "'\\x1b[31mGBM'"
-    assert all(line.isprintable() and len(line) < 400 for line in block(inspection))
+    assert all(line.isprintable() and len(line) < 400 for line in "\n".join(block(inspection)).splitlines())

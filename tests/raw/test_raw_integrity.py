@@ -82,12 +82,12 @@ def test_messages_say_what_is_wrong_and_what_to_do(genuine, tmp_path) -> None:
     path = tmp_path / "results.pkl"
     path.write_bytes(b"")
     assert str(check_file(path)) == (
-        f"{path}: 0 bytes, expected a complete result\n    fix: remove the file and run this item again"
+        f"{path}: 0 bytes, expected a complete result\n    fix: run this item again: its set-up moves the file aside"
     )
     path.write_bytes(genuine("system").read_bytes()[:-4] + b"\xff\xff\xff\xff")
     assert str(check_file(path)) == (
         f"{path}: gzip of 492 bytes that ends with a length of 4,294,967,295, expected a complete gzip file\n"
-        "    fix: remove the file and run this item again"
+        "    fix: run this item again: its set-up moves the file aside"
     )
     assert check_file(tmp_path / "nowhere").code == "missing"
 

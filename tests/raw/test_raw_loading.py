@@ -553,7 +553,8 @@ def test_second_file_of_one_result_is_a_problem(genuine, content, written) -> No
     assert len(results) == 1
     assert str(problems[0]) == (
         f"{again}: LightGBM_c1_default_BAG_L1 on local_breast_cancer-498b8450f429, split 0, is also in "
-        f"{genuine('binary')}, expected one file a result\n    fix: remove the file that does not belong to this run"
+        f"{genuine('binary')}, expected one file a result\n"
+        "    fix: move the file that does not belong to this run out of its tree"
     )
 
 

@@ -159,3 +159,12 @@ def test_metadata_of_wrong_types_says_nothing(content, written) -> None:
     value["method_metadata"].update(info=[1], fit_metadata="x", fit_kwargs_extra=None)
     value["experiment_metadata"]["validation_protocol"] = 8
     assert infer_validation_protocol(load_result(written(value))) == "holdout"
+
+
+def test_positions_of_several_integer_types(content, written) -> None:
+    value = content("binary")
+    bag = value["simulation_artifacts"]["bag_info"]
+    bag["val_idx_per_child"] = [
+        rows.astype("int64" if child else "uint64") for child, rows in enumerate(bag["val_idx_per_child"])
+    ]
+    assert infer_validation_protocol(load_result(written(value))) == "8x1"

@@ -10,7 +10,7 @@ from benchwright.raw.snippet import snippet, variable
 from raw_trees import CONFIG, PROTOCOLS, RAW, SYSTEM, add_result, recorded
 
 FOREST = """\
-randomforest_method_metadata = MethodMetadata.config(
+randomforest_2026_11_29_method_metadata = MethodMetadata.config(
     method="RandomForest",
     # suite="...",  # REQUIRED: the dated id of the run, other than the method
     compute="cpu",
@@ -28,7 +28,7 @@ randomforest_method_metadata = MethodMetadata.config(
     # cache_kwargs={"bucket": "...", "prefix": "..."},
 )"""
 DEMO = """\
-demologisticsystem_method_metadata = MethodMetadata.baseline(
+demologisticsystem_2026_11_29_method_metadata = MethodMetadata.baseline(
     method="DemoLogisticSystem",
     # suite="...",  # REQUIRED: the dated id of the run, other than the method
     # compute="...",  # REQUIRED, cpu or gpu; not inferable: no num_gpus is recorded; torch saw no GPU in all 9 results
@@ -98,7 +98,7 @@ def test_the_runners_prefix_goes_and_the_default_is_named_as_processed(tmp_path)
     for config in ("TA-Net-3_c1_default_BAG_L1", "TA-Net-3_r1_default_BAG_L1"):
         add_result(tmp_path, config)
     text = snippet(inspected(tmp_path).inferred)
-    assert text.startswith("net_3_method_metadata = ")
+    assert text.startswith("net_3_2026_11_29_method_metadata = ")
     metadata = declared(text)
     assert (metadata.method, metadata.config_default) == ("Net-3", "Net-3_c1_default_BAG_L1")
     assert not [row.field for row in inspected(tmp_path, metadata).compared if row.fails and row.field != "suite"]
@@ -127,5 +127,6 @@ def test_what_cannot_be_declared_has_none(tmp_path):
     [("TabPFN-3", "tabpfn_3"), ("TabFM+", "tabfm"), ("3Net", "_3net"), ("Ünet", "net"), ("+", "method")],
 )
 def test_variables(method, name):
-    assert variable(method) == f"{name}_method_metadata"
-    assert variable(method).isidentifier()
+    assert variable(method, None) == f"{name}_method_metadata"
+    assert variable(method, "2030-01-31") == f"{name}_2030_01_31_method_metadata"
+    assert variable(method, None).isidentifier()

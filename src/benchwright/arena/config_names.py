@@ -24,6 +24,15 @@ def prefix_of(framework: str, method_metadata: Mapping[str, Any]) -> str:
     return framework[: number.start()] if number else framework
 
 
+def family_of(method_metadata: Mapping[str, Any]) -> str | None:
+    """The key of a config's family: its ``ag_key``, or where there is none its ``model_type``."""
+    for key in ("ag_key", "model_type"):
+        value = method_metadata.get(key)
+        if isinstance(value, str) and value:
+            return str(value)
+    return None
+
+
 def processed_name(framework: str, prefix: str, metadata: MethodMetadata) -> str:
     """The name in processed tables.
 

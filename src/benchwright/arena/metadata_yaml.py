@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchwright.arena.metadata_rules import describe
-from benchwright.contract import Exit, Failure, Problem
+from benchwright.contract import Exit, Failure, Problem, said
 from benchwright.files import read_bytes
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def read(path: Path) -> dict[Any, Any]:
     try:
         content = read_bytes(path, limit=_LARGEST)
     except OSError as error:
-        raise _unreadable(str(path), (error.strerror or str(error)).lower(), "a method's metadata") from None
+        raise _unreadable(str(path), said(error), "a method's metadata") from None
     except Failure as failure:
         raise Failure(failure.problems, exit=Exit.USAGE) from None
     return parse(content, str(path))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from benchwright.contract import some
+
 _SHOWN = 40
 
 
@@ -20,5 +22,4 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
         return "did you mean " + " or ".join(repr(name) for name in close) + "?"
     if not names:
         return "there are none"
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return "one of " + ", ".join(names[:_SHOWN]) + more
+    return f"one of {some(names, _SHOWN)}"

@@ -10,11 +10,10 @@ from pathlib import Path
 
 from benchwright.arena import ArenaSource, Split
 from benchwright.bridge.network import reachable
-from benchwright.contract import Exit, Failure, Problem, usage_error
+from benchwright.contract import Exit, Failure, Problem, some, usage_error
 from benchwright.mini import MiniSource, verify
 
 _DATASETS_HUB = "https://huggingface.co"
-_NAMED = 3
 
 
 def materialise_tasks(arena: ArenaSource, datasets: Iterable[str], cache_dir: Path) -> None:
@@ -99,11 +98,10 @@ def _from_data_foundry(datasets: list[str], cache_dir: Path) -> None:
 
 
 def _no_network(missing: list[str], server: str, cache_dir: Path) -> Failure:
-    shown = ", ".join(missing[:_NAMED]) + (f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else "")
     problem = Problem(
         "no-network",
         str(cache_dir),
-        f"no data of {shown}, and {server} cannot be reached",
+        f"no data of {some(missing)}, and {server} cannot be reached",
         "a network connection, or the data in this folder",
         "connect and run setup again, or fill the folder on a connected machine and copy it here",
     )

@@ -1,7 +1,8 @@
-"""The script shell: parser, printing, progress and hand-off sheets. Scripts import it; no other package does."""
+"""The script shell: parser, printing, progress, commands, hand-off sheets. Scripts import it; no other package does."""
 
+from benchwright.cli.commands import command, option, repeated
 from benchwright.cli.handoff import Handoff
-from benchwright.cli.parser import ScriptParser
+from benchwright.cli.parser import ScriptParser, positive
 from benchwright.cli.shell import Shell, run_script
 
-__all__ = ["Handoff", "ScriptParser", "Shell", "run_script"]
+__all__ = ["Handoff", "ScriptParser", "Shell", "command", "option", "positive", "repeated", "run_script"]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from benchwright.contract import Exit, Outcome, Problem, redact
 
@@ -14,6 +15,8 @@ _EXIT_CODES = """\
 exit codes: 0 done; 1 a check says no; 2 wrong usage; 3 something missing on this machine, with the command that
 fixes it; 4 a remote or passing failure, run it again; 5 refused for safety; 70 a bug in this program; 130 and 143
 stopped by Ctrl-C or SIGTERM"""
+
+_Number = TypeVar("_Number", int, float)
 
 
 class ScriptParser(argparse.ArgumentParser):
@@ -41,6 +44,15 @@ class ScriptParser(argparse.ArgumentParser):
                 "--handoff", type=Path, metavar="FILE.md", help="write a command sheet for another person"
             )
 
+    def add_repo(self, checkout: str = "the checkout (default: the current folder)") -> None:
+        """Add ``--repo DIR``, where a declaration is looked up; ``checkout`` is its help."""
+        self.add_argument("--repo", type=Path, metavar="DIR", help=checkout)
+
+    def add_cache_root(self) -> None:
+        """Add ``--cache-root DIR``, where artifacts are."""
+        default = "default: $TABARENA_CACHE, or else ~/.cache/tabarena"
+        self.add_argument("--cache-root", type=Path, metavar="DIR", help=default)
+
     def error(self, message: str) -> NoReturn:
         """Leave with exit code 2, in the form that was asked for."""
         message = redact(message)
@@ -50,3 +62,16 @@ class ScriptParser(argparse.ArgumentParser):
             sys.stdout.write(json.dumps(outcome.envelope(self.prog)) + "\n")
             raise SystemExit(Exit.USAGE)
         super().error(message)
+
+
+def positive(number: Callable[[str], _Number]) -> Callable[[str], _Number]:
+    """The type of an option that takes an int or a float above 0: ``type=positive(int)``."""
+
+    def convert(text: str) -> _Number:
+        value = number(text)
+        if not value > 0:  # of a NaN too
+            raise argparse.ArgumentTypeError(f"{text}, expected a number above 0")
+        return value
+
+    convert.__name__ = number.__name__  # argparse says "invalid int value"
+    return convert

@@ -13,6 +13,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
@@ -24,6 +25,8 @@ from benchwright.contract import Exit, Failure, Outcome, Problem, Progress, reda
 from benchwright.files import write_text
 
 MOST_LINES = 40
+_OF_PROBLEMS = 20
+"""Lines of problems that are shown however many details there are: those are cut first."""
 _BUG = 70  # sysexits.h EX_SOFTWARE; not one of the contract's codes, so that a bug never reads as an answer
 
 _EXTRA_OF_MODULE = {
@@ -194,29 +197,39 @@ def _print(outcome: Outcome, code: int, script: str, args: argparse.Namespace, s
 
 def _shortened(outcome: Outcome, out: Path | None) -> list[str]:
     """The report in at most ``MOST_LINES`` lines where that is possible; the next commands and the closing stay."""
-    body, ending = _body(outcome), _ending(outcome)
-    room = max(MOST_LINES - len(ending) - 1, 2)
-    if len(body) > room + 1:
-        rest = f"the whole report: {out}" if out else f"{len(body) - room} more lines; --out FILE writes them all"
-        body = [*body[:room], f"... {rest}"]
-    return body + ending
+    head, details, problems, ending = _parts(outcome)
+    room = MOST_LINES - len(head) - len(ending)
+    of_problems = min(len(problems), max(room - len(details), _OF_PROBLEMS))
+    ends = tuple(accumulate(max(len(detail.splitlines()), 1) for detail in outcome.details))
+    return [*head, *_cut(details, room - of_problems, out, ends), *_cut(problems, of_problems, out), *ending]
+
+
+def _cut(lines: list[str], most: int, out: Path | None, ends: Sequence[int] = ()) -> list[str]:
+    """The first of the lines, and in the last one of ``most`` what is left out and where it is.
+
+    ``ends`` are the numbers of lines behind which a cut is allowed, where not behind every line.
+    """
+    if len(lines) <= max(most, 1):
+        return lines
+    shown = max(most - 1, 1)
+    shown = max((end for end in ends if end <= shown), default=shown)
+    rest = f"the whole report: {out}" if out else f"{len(lines) - shown} more lines; --out FILE writes them all"
+    return [*lines[:shown], f"... {rest}"]
 
 
 def report(outcome: Outcome) -> str:
     """The human form of an outcome: problems late, so that they and the next command are what the eye meets."""
-    return "\n".join(_body(outcome) + _ending(outcome))
+    return "\n".join(line for part in _parts(outcome) for line in part)
 
 
-def _body(outcome: Outcome) -> list[str]:
-    lines = [outcome.summary, *outcome.details, *(f"  - {problem}" for problem in outcome.problems)]
+def _parts(outcome: Outcome) -> tuple[list[str], ...]:
+    """The lines of the summary, of the details, of the problems, and of what comes last."""
+    head, problems = outcome.summary, [f"  - {problem}" for problem in outcome.problems]
     if len(outcome.problems) == 1 and outcome.summary == outcome.problems[0].found:
-        lines = [str(outcome.problems[0]), *outcome.details]  # the problem alone says it all, once
-    return redact("\n".join(lines)).splitlines()
-
-
-def _ending(outcome: Outcome) -> list[str]:
+        head, problems = str(outcome.problems[0]), []  # the problem alone says it all, once
     commands = ["next:", *(f"    {command}" for command in outcome.next)] if outcome.next else []
-    return redact("\n".join([*commands, *outcome.closing])).splitlines()
+    parts = ([head], outcome.details, problems, [*commands, *outcome.closing])
+    return tuple(redact("\n".join(part)).splitlines() for part in parts)
 
 
 def _envelope(outcome: Outcome, code: int, script: str, *, indent: int | None = None) -> str:

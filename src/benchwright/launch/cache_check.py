@@ -17,7 +17,7 @@ from enum import Enum
 from pathlib import Path
 
 from benchwright.arena import Item
-from benchwright.contract import Exit, Failure, Problem
+from benchwright.contract import Exit, Failure, Problem, some
 from benchwright.files import RunPaths
 from benchwright.files.run_paths import RESULT_NAME
 from benchwright.launch.checked_results import Memory, remembered
@@ -25,7 +25,6 @@ from benchwright.node import set_aside
 from benchwright.raw import Found, RawFile, check_file, find_results, load_result
 from benchwright.raw.forks import forked_map
 
-_NAMED = 3
 _SECONDS_FOR_READING = 0.5
 """Of each process: two read 4,000 results of 10 KB in that time."""
 _FILES_BETWEEN_REPORTS = 500
@@ -193,11 +192,10 @@ def _refuse_links(data: Path, problems: Iterable[Problem], wanted: Iterable[Item
 
 def _foreign(paths: RunPaths, files: list[RawFile]) -> Problem:
     places = sorted({f"{file.method}/{file.task_key}" for file in files})
-    named = ", ".join(places[:_NAMED]) + (f" and {len(places) - _NAMED} more" if len(places) > _NAMED else "")
     return Problem(
         "foreign-results",
         str(paths.data),
-        f"{len(files)} results that no plan of {paths.benchmark!r} knows: {named}",
+        f"{len(files)} results that no plan of {paths.benchmark!r} knows: {some(places)}",
         "results of this benchmark's experiments on its tasks",
         "another benchmark's? give this one a benchmark_name of its own, or move those results away",
     )

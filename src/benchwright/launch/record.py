@@ -13,6 +13,7 @@ from typing import Any
 
 from benchwright.contract import Exit, Failure, Problem
 from benchwright.files import RunPaths, read_json, write_json
+from benchwright.files.checkout import git
 
 _PACKAGES = (
     *("benchwright", "tabarena", "bencheval", "autogluon.tabular", "numpy", "pandas", "scikit-learn", "ray"),
@@ -118,21 +119,12 @@ def remove_own_files(paths: RunPaths, identity: str) -> None:
 def checkout_state() -> dict[str, Any] | None:
     """HEAD of the checkout this code runs from, and whether it has local changes; None outside a checkout."""
     folder = Path(__file__).parent
-    head = _git(folder, "rev-parse", "HEAD")
+    head = git(folder, "rev-parse", "HEAD")
     # An installed copy inside someone's repository is not that repository's code.
-    if head is None or _git(folder, "ls-files", "--error-unmatch", Path(__file__).name) is None:
+    if head is None or git(folder, "ls-files", "--error-unmatch", Path(__file__).name) is None:
         return None
-    return {"head": head, "changed": bool(_git(folder, "status", "--porcelain", "--untracked-files=no"))}
-
-
-def _git(folder: Path, *arguments: str) -> str | None:
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=_SECONDS, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.strip()
+    changes = git(folder, "status", "--porcelain", "--untracked-files=no")
+    return {"head": head.decode().strip(), "changed": bool(changes)}
 
 
 def versions_of(python: str) -> dict[str, str | None]:

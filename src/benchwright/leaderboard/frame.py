@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from benchwright.contract import Failure, Problem
+from benchwright.contract import Failure, Problem, some
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,5 +108,4 @@ def split_names(frame: pd.DataFrame, *, limit: int = 6) -> str:
 
 def names(values: Iterable[str], *, limit: int = 12) -> str:
     """Sorted names for a message, cut after ``limit``."""
-    ordered = sorted(values)
-    return ", ".join(ordered[:limit]) + (f" and {len(ordered) - limit} more" if len(ordered) > limit else "")
+    return some(sorted(values), limit)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchwright.arena import MethodMetadata
+from benchwright.arena.config_names import prefix_of
 from benchwright.contract import Exit, Failure, Problem
 from benchwright.files import inside
 from benchwright.leaderboard.labels import method_label
-from benchwright.processing.naming import prefix_of
 from benchwright.raw import RawFile
 
 

@@ -123,8 +123,8 @@ def _foreign(method: RunMethod, files: Sequence[RawFile], data: Path) -> Problem
 def _process(
     method: RunMethod, files: Sequence[RawFile], folder: Path, num_cpus: int | None, progress: Progress | None
 ) -> MethodRows:
+    from benchwright.arena.config_names import default_config
     from benchwright.processing import process_files, write_tables
-    from benchwright.processing.naming import default_config
 
     sample = _first_readable(files)
     metadata = run_metadata(method, files, sample)

@@ -1,6 +1,11 @@
 """Object stores behind one small interface: a folder, S3 and Cloudflare R2."""
 
-from benchwright.objects.credentials import credentials_help, missing_credentials, settings_from_environment
+from benchwright.objects.credentials import (
+    credentials_help,
+    credentials_note,
+    missing_credentials,
+    settings_from_environment,
+)
 from benchwright.objects.location import StoreLocation, open_store
 from benchwright.objects.patience import Patience
 from benchwright.objects.presence import Survey, survey
@@ -15,6 +20,7 @@ __all__ = [
     "StoreLocation",
     "Survey",
     "credentials_help",
+    "credentials_note",
     "missing_credentials",
     "open_store",
     "settings_from_environment",

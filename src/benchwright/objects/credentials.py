@@ -93,6 +93,22 @@ def credentials_help(kind: str) -> tuple[str, ...]:
     return _HELP[kind]
 
 
+def credentials_note(kind: str) -> list[str]:
+    """What this machine lacks for a store of this kind, and how to obtain it, in lines for people.
+
+    Nothing is contacted; there are no lines where nothing is missing.
+    """
+    try:
+        missing = missing_credentials(kind, settings := settings_from_environment())
+    except Failure as failure:
+        missing = failure.problems
+    else:
+        if kind == "s3" and not missing and not {"AWS_ACCESS_KEY_ID", "AWS_PROFILE"} & settings.keys():
+            missing = (Problem("no-credentials", kind, "none set here; those of a profile or a role would be used"),)
+    lines = [f"credentials: {problem.where}: {problem.found}" for problem in missing]
+    return [*lines, *(f"  {line}" for line in credentials_help(kind))] if lines else []
+
+
 def credentials_for(kind: str, settings: Mapping[str, str]) -> Credentials:
     """The credentials of an ``s3`` or ``r2`` store.
 

@@ -17,6 +17,7 @@ from typing import BinaryIO
 
 from benchwright.contract import Exit, Failure, Problem
 from benchwright.files import atomic_writer, inside
+from benchwright.files.atomic import sync_folder
 from benchwright.objects.content import Nowhere, blocks, content_changed, digest_mismatch, no_object
 from benchwright.objects.keys import RESERVED, check_key, check_prefix, is_key
 from benchwright.objects.store import PART_SIZE, Chunks, Conflict, ObjectInfo
@@ -109,12 +110,14 @@ class FolderStore:
         """See ``ObjectStore.prove``."""
         return self._read(key, Nowhere(), sha256)
 
-    def delete(self, key: str) -> None:
+    def delete(self, key: str, *, if_match: str | None = None) -> None:
         """See ``ObjectStore.delete``. Folders that become empty stay."""
         path = self._path(key)
         if not path.is_file():
             return
         with self._writes(key), self._locked(self._own_folder()), contextlib.suppress(FileNotFoundError):
+            if if_match is not None and _etag(path.stat(follow_symlinks=False)) != if_match:
+                raise self._conflict(key, path, if_match)
             os.unlink(path)
 
     def discard_unfinished(self, prefix: str = "", *, older_than: timedelta = timedelta(days=1)) -> int:
@@ -194,16 +197,18 @@ class FolderStore:
             os.close(handle)
 
     def _commit(self, key: str, temporary: Path, path: Path, if_absent: bool, if_match: str | None) -> None:
-        if if_match is not None:
-            present = _present(path)
-            if present != if_match:
-                found = "no object" if present is None else f"version {present}"
-                raise Conflict(self._where(key), found, f"version {if_match}")
+        if if_match is not None and _present(path) != if_match:
+            raise self._conflict(key, path, if_match)
         if if_absent:
             self._link(key, temporary, path)
         else:
             os.replace(temporary, path)
-        _sync(path.parent)
+        sync_folder(path.parent)
+
+    def _conflict(self, key: str, path: Path, if_match: str) -> Conflict:
+        present = _present(path)
+        found = "no object" if present is None else f"version {present}"
+        return Conflict(self._where(key), found, f"version {if_match}")
 
     def _link(self, key: str, temporary: Path, path: Path) -> None:
         """Give the file its name if that is free: also against writers that know nothing of the lock."""
@@ -282,12 +287,3 @@ def _present(path: Path) -> str | None:
 
 def _etag(status: os.stat_result) -> str:
     return f"{status.st_mtime_ns:x}-{status.st_ino:x}-{status.st_size:x}"
-
-
-def _sync(folder: Path) -> None:
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchwright.contract import Failure, usage_error
@@ -59,6 +59,12 @@ class StoreLocation:
             return cls(kind, rest)
         bucket, _, prefix = rest.removeprefix("//").partition("/")
         return cls(kind, bucket, prefix.removesuffix("/"))
+
+    def below(self, folder: Path) -> StoreLocation:
+        """The same store for whoever is in another folder than ``folder``, which a local one may be relative to."""
+        if self.kind != "local":
+            return self
+        return replace(self, place=str(folder / Path(self.place).expanduser()))
 
     def __str__(self) -> str:
         if self.kind == "local":

@@ -119,9 +119,15 @@ class S3Store:
         """See ``ObjectStore.prove``."""
         return self._read(key, Nowhere(), sha256)
 
-    def delete(self, key: str) -> None:
-        """See ``ObjectStore.delete``."""
+    def delete(self, key: str, *, if_match: str | None = None) -> None:
+        """See ``ObjectStore.delete``. A conditional removal is no part of what all these servers know."""
         whole = self._whole(key)
+        if if_match is not None:
+            present = self.head(key)
+            if present is None:
+                return
+            if present.etag != if_match:
+                raise self._conflict(key, _condition(False, if_match), present)
         try:
             self._bucket.send(whole, "delete_object", Key=whole, expect=is_absent)
         except Expected:

@@ -115,8 +115,14 @@ class ObjectStore(Protocol):
     def prove(self, key: str, *, sha256: str | None = None) -> ObjectInfo:
         """Read an object back whole and verify it, as ``get`` does, and keep nothing."""
 
-    def delete(self, key: str) -> None:
-        """Remove an object; one that is not there is no error."""
+    def delete(self, key: str, *, if_match: str | None = None) -> None:
+        """Remove an object, with ``if_match`` only the version with that ``etag``; one that is not there is no error.
+
+        The folder decides the condition under its lock, S3 by a look right before the removal.
+
+        Raises:
+            Conflict: another version is there (exit 5).
+        """
 
     def discard_unfinished(self, prefix: str = "", *, older_than: timedelta = timedelta(days=1)) -> int:
         """Remove what killed uploads left behind, and say how many there were; younger ones may still be at work."""

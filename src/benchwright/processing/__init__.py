@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from benchwright.processing.artifact import Artifact, build_artifact
     from benchwright.processing.findings import Finding
-    from benchwright.processing.pipeline import process, process_files
+    from benchwright.processing.pipeline import process_files
     from benchwright.processing.sidecar import Sidecar, read_sidecar
-    from benchwright.processing.store import write_tables
+    from benchwright.processing.table_folder import write_tables
     from benchwright.processing.tables import ResultTables
 
 _HOMES = {
     "Artifact": "artifact",
     "build_artifact": "artifact",
     "Finding": "findings",
-    "process": "pipeline",
     "process_files": "pipeline",
     "Sidecar": "sidecar",
     "read_sidecar": "sidecar",
-    "write_tables": "store",
+    "write_tables": "table_folder",
     "ResultTables": "tables",
 }
 __all__ = [
@@ -30,7 +29,6 @@ __all__ = [
     "ResultTables",
     "Sidecar",
     "build_artifact",
-    "process",
     "process_files",
     "read_sidecar",
     "write_tables",

@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from benchwright.arena import MethodMetadata
-from benchwright.contract import Progress
+from benchwright.arena.config_names import default_config, prefix_of, processed_name
+from benchwright.arena.names import did_you_mean
+from benchwright.contract import Exit, Failure, Problem, Progress
 from benchwright.files import swap_in
-from benchwright.processing.artifact_checks import refuse_early, sorted_findings
+from benchwright.files.run_paths import RESULT_NAME
 from benchwright.processing.artifact_files import write_record, write_results, write_store
 from benchwright.processing.artifact_split import SplitPart, SplitPlan, work_on_split
 from benchwright.processing.assembly import Assembly, assemble
 from benchwright.processing.coverage import coverage_findings, task_problems
 from benchwright.processing.ensemble.preload import preload
-from benchwright.processing.findings import Finding
-from benchwright.processing.memory import affordable
-from benchwright.processing.naming import processed_name
+from benchwright.processing.findings import Finding, sorted_findings
+from benchwright.processing.layout import RAW
+from benchwright.processing.ray_workers import on_ray
 from benchwright.processing.recorded_folder import RecordedFolder
 from benchwright.processing.staging import staging_folder
 from benchwright.processing.task_metadata import TaskRow, TaskTable
 from benchwright.processing.trajectories import TrajectoryPlan
-from benchwright.processing.workers import Backend, run_units
+from benchwright.processing.workers import affordable, heaviest_first, run_units
 from benchwright.raw.finding import RawFile
 from benchwright.raw.forks import processors
+
+Backend = Literal["local", "ray"]
 
 
 @dataclass(frozen=True)
@@ -71,13 +76,56 @@ def build_artifact(
     """
     metadata = metadata if cache_root is None else replace(metadata, cache_root=Path(cache_root), artifact_dir=None)
     tasks = TaskTable(task_rows or ())
-    refuse_early(files, metadata, cache_raw=cache_raw)
+    _check_default(files, metadata)
     with staging_folder(metadata) as folder:
+        if not cache_raw:
+            _keep_raw(metadata)
         plan = SplitPlan(metadata, folder, None, cache_raw)
         parts = _all_parts(files, plan, _Effort(jobs, backend, progress), trajectories=trajectories)
         artifact = _finish(RecordedFolder(folder), parts, metadata, tasks)
         swap_in(folder, metadata.path)
     return artifact
+
+
+def _keep_raw(metadata: MethodMetadata) -> None:
+    """Refuse to lose raw results that the present artifact has (exit 5)."""
+    present = metadata.path / RAW
+    if next(present.rglob(RESULT_NAME), None) is not None:
+        raise Failure(
+            Problem(
+                "raw-would-be-lost",
+                str(present),
+                "raw results, which the new artifact would not have",
+                "raw copies in the new artifact too",
+                "process with --cache-raw, or move that folder away first",
+            ),
+            exit=Exit.REFUSED,
+        )
+
+
+def _check_default(files: Sequence[RawFile], metadata: MethodMetadata) -> None:
+    """Refuse before an hour's work a default that cannot be among the configs, by the names of their folders."""
+    problems = list(_without_default({file.method for file in files}, metadata))
+    if problems:
+        raise Failure(problems)
+
+
+def _without_default(configs: set[str], metadata: MethodMetadata) -> Iterator[Problem]:
+    if metadata.method_type != "config" or not configs:
+        return
+    names = sorted(processed_name(config, prefix_of(config, {}), metadata) for config in configs)
+    where = f"{metadata.method}: config_default"
+    declared = metadata.config_default
+    if declared is None and len(configs) > 1:
+        fix = f"declare {default_config(names)!r}, the first config by its name, or another of them"
+        yield Problem("missing-default", where, f"none declared, with {len(configs)} configs", "a config's name", fix)
+    elif declared is not None:
+        own = f"{metadata.method}{metadata.name_suffix or ''}"
+        rest = declared.removeprefix(own)
+        if not declared.startswith(own) or not any(config.endswith(rest) for config in configs):
+            expected = "a config's name after processing"
+            fix = did_you_mean(declared, names)
+            yield Problem("missing-default", where, f"{declared!r}, of which there is no result", expected, fix)
 
 
 @dataclass(frozen=True)
@@ -122,8 +170,10 @@ def _parts(files: Sequence[RawFile], plan: SplitPlan, effort: _Effort) -> list[S
     failed = 0
     work = partial(work_on_split, plan=plan)
     same: dict[str, str] = {}
-    for number, part in run_units(work, units, processes=processes, backend=effort.backend):
-        parts[number] = part
+    run = on_ray if effort.backend == "ray" else run_units
+    order = heaviest_first(units) if processes > 1 else range(len(units))
+    for number, part in run(work, [units[number] for number in order], processes=processes):
+        parts[order[number]] = part
         for config, text in part.hyperparameters.items():  # every split has them all again
             part.hyperparameters[config] = same.setdefault(text, text)
         failed += bool(part.outcome.problems)

@@ -27,7 +27,7 @@ from benchwright.processing.recorded_folder import RecordedFolder
 from benchwright.processing.sidecar import FileFacts, Inputs, Sidecar, digest_of
 from benchwright.processing.store_tables import store_documents, stored_tables
 from benchwright.processing.task_metadata import TaskTable, task_metadata
-from benchwright.processing.trajectory_table import SplitTrajectory, hpo_trajectories
+from benchwright.processing.trajectories import SplitTrajectory, hpo_trajectories
 from benchwright.raw.protocol import Protocol
 from benchwright.raw.protocols import Protocols
 

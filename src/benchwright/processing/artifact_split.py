@@ -7,29 +7,33 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from benchwright.arena import MethodMetadata
+from benchwright.arena.config_names import family_of, prefix_of, processed_name
 from benchwright.contract import Failure, Problem
 from benchwright.files.run_paths import RESULT_NAME
 from benchwright.processing.findings import Finding
 from benchwright.processing.layout import RAW
-from benchwright.processing.naming import family_names, prefix_of, processed_name
+from benchwright.processing.naming import family_names
 from benchwright.processing.plain import Plain, json_ready, without_paths
 from benchwright.processing.quality import Quality
 from benchwright.processing.raw_copy import raw_copy
 from benchwright.processing.recorded_folder import RecordedFolder
 from benchwright.processing.sidecar import NO_INPUTS, FileFacts, Inputs, digest_of
-from benchwright.processing.split import SplitOutcome, SplitWork, misplaced
+from benchwright.processing.split import SplitOutcome, SplitWork
 from benchwright.processing.stored_split import StoredSplit
 from benchwright.processing.task_metadata import SplitFacts
 from benchwright.processing.trajectories import TrajectoryPlan
-from benchwright.raw.finding import RawFile
+from benchwright.raw.finding import RawFile, misplaced
 from benchwright.raw.loading import LoadedFile, load_file
 from benchwright.raw.protocol import Protocol, effective_protocol
+from benchwright.raw.reading import INPUT_CHANGED
 from benchwright.raw.result import Result
+
+_WAIT = "wait until nothing writes there, then run this again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +67,15 @@ class SplitPart:
 def work_on_split(files: Sequence[RawFile], plan: SplitPlan) -> SplitPart:
     """The part of the split whose result files are ``files``, sorted by method.
 
-    A file that cannot be used is a finding; the others are processed.
+    A file that cannot be used is a finding; the others are processed. One that is not as it was found is a problem of
+    the split: nobody has inspected it.
 
     Raises:
         OSError: the folder cannot be written, or the disk is full.
     """
     folder, quality = RecordedFolder(plan.folder), Quality()
     work = SplitWork(tune=plan.metadata.can_hpo, trajectories=plan.trajectories)
-    part = SplitPart(f"{files[0].task_key}/{files[0].repeat}_{files[0].fold}", work.outcome)
+    part = SplitPart(f"{files[0].task_key}/{files[0].split_name}", work.outcome)
     digests: dict[str, str] = {}
     size = 0
     store: StoredSplit | None = None
@@ -79,7 +84,11 @@ def work_on_split(files: Sequence[RawFile], plan: SplitPlan) -> SplitPart:
             try:
                 loaded, name, copy = _read(file, plan)
             except Failure as failure:
-                part.findings += [_unusable(problem, file) for problem in failure.problems]
+                for problem in failure.problems:
+                    if problem.code == INPUT_CHANGED:
+                        work.outcome.problems.append(replace(problem, fix=_WAIT))
+                    else:
+                        part.findings.append(_unusable(problem, file))
                 continue
             result = loaded.result
             work.add(result)
@@ -105,9 +114,9 @@ def _read(file: RawFile, plan: SplitPlan) -> tuple[LoadedFile, str, bytes | None
     Raises:
         Failure: the file cannot be used.
     """
-    loaded = load_file(file.place)
+    loaded = load_file(file.place, file.version)
     result = loaded.result
-    if problem := misplaced(result):
+    if problem := misplaced(result, file.method, file.split_name):
         raise Failure(problem)
     name = processed_name(result.framework, prefix_of(result.framework, result.method_metadata), plan.metadata)
     return loaded, name, raw_copy(loaded, name, plan.metadata) if plan.cache_raw else None
@@ -119,7 +128,7 @@ def _take(part: SplitPart, file: RawFile, result: Result, name: str, metadata: M
         part.facts = SplitFacts.of(result, file.task_key)
     part.protocols[effective_protocol(result)] += 1
     if result.predictions is not None:
-        part.hyperparameters[name] = json.dumps(_hyperparameters(result, metadata))
+        part.hyperparameters[name] = json.dumps(_hyperparameters(result, metadata), allow_nan=False)
 
 
 def _hyperparameters(result: Result, metadata: MethodMetadata) -> dict[str, Any]:
@@ -128,7 +137,7 @@ def _hyperparameters(result: Result, metadata: MethodMetadata) -> dict[str, Any]
     known = "model_hyperparameters" in method
     names = ("model_cls", "model_type", "ag_key", "name_prefix")
     told = {name: method.get(name) if known else None for name in names}
-    told["ag_key"] = method.get("ag_key", method.get("model_type")) if known else None
+    told["ag_key"] = family_of(result.method_metadata) if known else None
     plain = Plain(hide_paths=True)
     entry: dict[str, Any] = json_ready(plain({**told, "hyperparameters": method.get("model_hyperparameters", {})}))
     return entry
@@ -142,7 +151,7 @@ def _unusable(problem: Problem, file: RawFile) -> Finding:
         file.task_key,
         None,
         file.method,
-        without_paths(f"{file.repeat}_{file.fold}/{RESULT_NAME}: {problem.found}"),
+        without_paths(f"{file.split_name}/{RESULT_NAME}: {problem.found}"),
         without_paths(problem.expected),
         problem.fix,
     )

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchwright.arena import MethodMetadata
+from benchwright.arena.config_names import default_config, processed_name
 from benchwright.contract import Exit, Failure, Problem
 from benchwright.processing.checks import check_rows, missing_configs
 from benchwright.processing.ensemble.compiled import PACKAGE_MISSING
 from benchwright.processing.findings import Finding
-from benchwright.processing.naming import default_config, processed_name
 from benchwright.processing.split import Row, SplitOutcome
 from benchwright.processing.tables import hpo_results, model_results
 

@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from benchwright.arena import MethodMetadata
+from benchwright.arena.config_names import processed_name
 from benchwright.arena.names import did_you_mean
-from benchwright.contract import Problem
+from benchwright.contract import Problem, some
 from benchwright.processing.ensemble import METRICS
 from benchwright.processing.findings import Finding
-from benchwright.processing.naming import processed_name
 from benchwright.processing.split import Row
 
 
@@ -106,7 +106,7 @@ def _duplicates(rows: Sequence[Row], metadata: MethodMetadata) -> Iterator[Probl
                 row.path,
                 f"{name} on {row.dataset}, split {row.split}, is also in {earlier.path}",
                 "one result each",
-                "remove the file that does not belong to this run",
+                "move the file that does not belong to this run out of its tree",
             )
 
 
@@ -146,10 +146,3 @@ def _metrics(rows: Sequence[Row]) -> Iterator[Problem]:
             f"one of {', '.join(METRICS)}",
             "set can_hpo to False to get the default config's rows alone",
         )
-
-
-def some(names: Iterable[str], shown: int = 3) -> str:
-    """A few of many names, and how many more there are."""
-    names = list(names)
-    more = f" and {len(names) - shown} more" if len(names) > shown else ""
-    return ", ".join(names[:shown]) + more

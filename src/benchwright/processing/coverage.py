@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from itertools import islice
 
-from benchwright.contract import Problem
-from benchwright.processing.checks import some
+from benchwright.contract import Problem, some
 from benchwright.processing.findings import Finding
 from benchwright.processing.split import Row
 from benchwright.processing.task_metadata import SplitFacts, TaskTable
 
 _IMPUTED = "leaderboards impute the row with another method's"
+_SHOWN = 3
 _RUN = "run the missing items, then process again"
 
 
@@ -71,14 +71,19 @@ def _missing_splits(present: Mapping[str, set[tuple[int, int]]], tasks: TaskTabl
     most = max((len(splits) for splits in present.values()), default=0)
     for dataset, splits in sorted(present.items()):
         if dataset in tasks:
-            expected, whose = tasks.splits(dataset), "of the task"
+            expected = tasks.splits(dataset)
+            total, missing, whose = len(expected), len(expected - splits), "of the task"
+            absent: Iterator[tuple[int, int]] = iter(sorted(expected - splits))
         else:
-            repeats, folds = ({split[part] for split in splits} for part in (0, 1))
-            expected = set(product(range(max(repeats) + 1), range(max(folds) + 1)))
-            whose = "by its repeats and folds"
-        missing = sorted(f"{repeat}_{fold}" for repeat, fold in expected - splits)
+            repeats, folds = (1 + max(split[part] for split in splits) for part in (0, 1))
+            total, missing, whose = repeats * folds, repeats * folds - len(splits), "by its repeats and folds"
+            # A stray folder may be called 0_2000000: what is between is counted, not listed.
+            grid = ((repeat, fold) for repeat in range(repeats) for fold in range(folds))
+            absent = (split for split in grid if split not in splits)
         if missing:
-            found = f"no results on {len(missing)} of {len(expected)} splits {whose} ({some(missing)})"
+            first = ", ".join(f"{repeat}_{fold}" for repeat, fold in islice(absent, _SHOWN))
+            more = f" and {missing - _SHOWN:,} more" if missing > _SHOWN else ""
+            found = f"no results on {missing:,} of {total:,} splits {whose} ({first}{more})"
             yield Finding("splits-missing", "warn", dataset, None, None, found, f"all; {_IMPUTED}", _RUN)
         elif dataset not in tasks and len(splits) < most:
             found = f"{len(splits)} splits, where another dataset has {most}"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, get_args
 
-from benchwright.contract import Problem
+from benchwright.contract import Problem, Severity
 
-Severity = Literal["error", "warn", "context"]
+_ORDER = get_args(Severity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +52,18 @@ class Finding:
             TypeError: a field is missing or unknown.
         """
         return cls(**values)
+
+
+def sorted_findings(*findings: Iterable[Finding]) -> list[Finding]:
+    """All findings, the gravest first, then by what they concern."""
+    return sorted(
+        (finding for some in findings for finding in some),
+        key=lambda finding: (
+            _ORDER.index(finding.severity),
+            finding.code,
+            finding.dataset or "",
+            -1 if finding.split is None else finding.split,
+            finding.framework or "",
+            finding.found,
+        ),
+    )

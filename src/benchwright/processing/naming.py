@@ -1,4 +1,4 @@
-"""Names: of configs after processing, of the default config, of the rows of an arena's tables."""
+"""Names of a method's family: in its configs after processing, and of its rows in an arena's tables."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchwright.arena import MethodMetadata
-from benchwright.arena.config_names import default_config, prefix_of, processed_name
-
-__all__ = ["default_config", "family_names", "prefix_of", "processed_name", "variant"]
+from benchwright.arena.config_names import family_of
 
 
 def family_names(recorded: Mapping[str, Any], metadata: MethodMetadata) -> dict[str, Any]:
@@ -20,7 +18,7 @@ def family_names(recorded: Mapping[str, Any], metadata: MethodMetadata) -> dict[
     names: dict[str, Any] = {"name_prefix": f"{metadata.method}{suffix}"}
     recorded_type = recorded.get("model_type")
     if metadata.model_key or suffix:
-        names["ag_key"] = recorded.get("ag_key", recorded_type)
+        names["ag_key"] = family_of(recorded)
         names["model_type"] = f"{metadata.model_key or recorded_type}{suffix}"
     return names
 

@@ -10,27 +10,10 @@ from benchwright.arena import MethodMetadata
 from benchwright.contract import Progress
 from benchwright.processing.assembly import assemble
 from benchwright.processing.ensemble.preload import preload
-from benchwright.processing.split import SplitOutcome, SplitWork, work_on_files
+from benchwright.processing.split import SplitOutcome, work_on_files
 from benchwright.processing.tables import ResultTables
 from benchwright.processing.workers import run_units
-from benchwright.raw import RawFile, load_result
-from benchwright.raw.result import Result
-
-
-def process(results: Iterable[Result], metadata: MethodMetadata, *, progress: Progress | None = None) -> ResultTables:
-    """The tables of a method's results. They may come as a stream: of each only what its metric looks at is kept.
-
-    Raises:
-        Failure: with every problem: results of another method or type, duplicates, a ``config_default`` that is not
-            in the data, results of one split that do not fit each other, a metric without ensembles (exit 1).
-    """
-    splits: dict[tuple[str, int], SplitWork] = {}
-    for result in results:
-        work = splits.setdefault((result.dataset, result.split), SplitWork(tune=metadata.can_hpo))
-        work.add(result)
-    finished = ((number, work.finish()) for number, work in enumerate(splits.values()))
-    outcomes = dict(_followed(finished, len(splits), progress))
-    return _tables(list(outcomes.values()), metadata)
+from benchwright.raw import RawFile
 
 
 def process_files(
@@ -47,10 +30,12 @@ def process_files(
     configs that a split thereby lacks.
 
     Raises:
-        Failure: as ``process``; or a worker process was killed (exit 4).
+        Failure: with every problem: results of another method or type, duplicates, a ``config_default`` that is not
+            in the data, results of one split that do not fit each other, a metric without ensembles (exit 1); or a
+            worker process was killed (exit 4).
     """
     groups = _by_split(files)
-    work = partial(work_on_files, load=load_result, tune=metadata.can_hpo)
+    work = partial(work_on_files, tune=metadata.can_hpo)
     if min(jobs, len(groups)) > 1 and metadata.can_hpo:
         preload()
     outcomes = dict(_followed(run_units(work, groups, processes=jobs), len(groups), progress))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -14,8 +15,8 @@ from benchwright.raw.stand_in import StandIn, StandInType
 
 HIDDEN_PATH = "<path>"
 _MAX_DEPTH = 100
-_ROOTED = re.compile(r"(?:file://)?/[\w.~-](?:\S*|[^\n]*/[^\n]*)|[A-Za-z]:[\\/][^\n]*|\\\\\w[^\n]*")
-"""A text that is an absolute path and nothing else, spaces in its names included."""
+_ROOTED = re.compile(r"(?:file://)?/[\w.~-](?:\S*$|.*/)|[A-Za-z]:[\\/]|\\\\\w")
+"""How a line begins that is an absolute path and nothing else, spaces in its names included."""
 _INSIDE = re.compile(r"""(?<![\w.<>/\\-])(?:file://)?(?:/[\w.@+~-]+){2,}/?|(?<!\w)[A-Za-z]:\\[\w.@+~\\-]+""")
 """An absolute path within a text: two names at least, and nothing before it as in a fraction or a web address."""
 
@@ -142,17 +143,23 @@ def without_paths(text: str) -> str:
     """The text, itself if it names no absolute path."""
     if "/" not in text and "\\" not in text:
         return text
-    hidden = HIDDEN_PATH if _ROOTED.fullmatch(text) else _INSIDE.sub(HIDDEN_PATH, text)
+    rooted = "\n" not in text and _ROOTED.match(text)
+    hidden = HIDDEN_PATH if rooted else _INSIDE.sub(HIDDEN_PATH, text)
     return text if hidden == text else hidden
 
 
 def json_ready(value: Any) -> Any:
-    """A plain value as JSON can hold it: tuples and arrays become lists, numpy's numbers Python's, the rest text."""
+    """A plain value as JSON can hold it: tuples and arrays become lists, numpy's numbers Python's, the rest text.
+
+    So do NaN and the infinities, which JSON does not have.
+    """
     kind = type(value)
+    if kind is float:
+        return value if math.isfinite(value) else str(value)
     if kind in _JSON:
         return value
     if kind is dict:
-        return {key if type(key) in _JSON else str(key): json_ready(item) for key, item in value.items()}
+        return {json_ready(key) if type(key) in _JSON else str(key): json_ready(item) for key, item in value.items()}
     if kind in (list, tuple):
         return [json_ready(item) for item in value]
     if isinstance(value, np.ndarray | np.generic):

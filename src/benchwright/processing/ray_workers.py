@@ -17,8 +17,10 @@ _Output = TypeVar("_Output")
 _SECONDS_TO_ANSWER = 5
 
 
-def on_ray(work: Callable[[_Unit], _Output], units: Sequence[_Unit], most: int) -> Iterator[tuple[int, _Output]]:
-    """The output of every unit with its position, as they come; ``most`` are given to Ray at a time.
+def on_ray(
+    work: Callable[[_Unit], _Output], units: Sequence[_Unit], *, processes: int
+) -> Iterator[tuple[int, _Output]]:
+    """The output of every unit with its position, as they come; ``processes`` are given to Ray at a time.
 
     Raises:
         Failure: Ray is not installed (exit 3), its cluster does not answer, or a worker was killed (both exit 4).
@@ -31,13 +33,13 @@ def on_ray(work: Callable[[_Unit], _Output], units: Sequence[_Unit], most: int) 
         raise Failure(problem, exit=Exit.ENVIRONMENT) from None
     started = not ray.is_initialized()
     if started:
-        ray.init(**_options(most), log_to_driver=False, logging_level="ERROR")
+        ray.init(**_options(processes), log_to_driver=False, logging_level="ERROR")
     try:
         remote = ray.remote(_call).options(num_cpus=1, max_retries=0)
         waiting = list(range(len(units)))[::-1]
         running: dict[Any, int] = {}
         while waiting or running:
-            while waiting and len(running) < most:
+            while waiting and len(running) < processes:
                 number = waiting.pop()
                 running[remote.remote(work, units[number])] = number
             (done, *_), _ = ray.wait(list(running))

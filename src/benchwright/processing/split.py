@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Real
 from pathlib import Path
 from sys import intern
 from typing import Any
@@ -12,11 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchwright.arena.config_names import family_of, prefix_of
 from benchwright.contract import Failure, Problem
 from benchwright.processing.ensemble import METRICS, EnsembleSelection, MetricRows, metric_rows
 from benchwright.processing.ensemble.rows import Float32
-from benchwright.processing.naming import prefix_of
 from benchwright.processing.trajectories import Candidates, Outcomes, TrajectoryPlan, orders, run_passes
+from benchwright.raw.fields import number_in
+from benchwright.raw.finding import misplaced
+from benchwright.raw.loading import load_result
 from benchwright.raw.result import Predictions, Result
 
 ENSEMBLE_SIZES = {"tuned": 1, "tuned_ensemble": 40}
@@ -49,12 +51,12 @@ class Row:
     def of(cls, result: Result) -> Row:
         """The row of a result. Its texts are shared with other rows, of which there may be 100,000s."""
         method = result.method_metadata
-        family = method.get("ag_key", method.get("model_type"))
+        family = family_of(method)
         return cls(
             path=str(result.path),
             framework=intern(result.framework),
             prefix=intern(prefix_of(result.framework, method)),
-            family=intern(str(family)) if isinstance(family, str) else None,
+            family=None if family is None else intern(family),
             kind=result.kind,
             dataset=intern(result.dataset),
             tid=result.tid,
@@ -168,7 +170,7 @@ class SplitWork:
         return outcome
 
 
-def work_on_files(paths: Sequence[Path], load: Callable[[Path], Result], *, tune: bool) -> SplitOutcome:
+def work_on_files(paths: Sequence[Path], *, tune: bool) -> SplitOutcome:
     """The outcome of the split whose result files are ``paths``.
 
     A file that cannot be loaded is left out, and so is one whose content belongs in another folder.
@@ -176,33 +178,15 @@ def work_on_files(paths: Sequence[Path], load: Callable[[Path], Result], *, tune
     work = SplitWork(tune=tune)
     for path in paths:
         try:
-            result = load(path)
+            result = load_result(path)
         except Failure as failure:
             work.outcome.left_out.extend(failure.problems)
         else:
-            if stray := misplaced(result):
+            if len(path.parts) > 3 and (stray := misplaced(result, path.parts[-4], path.parts[-2])):
                 work.outcome.left_out.append(stray)
             else:
                 work.add(result)
     return work.finish()
-
-
-def misplaced(result: Result) -> Problem | None:
-    """What is wrong with a result in the folder of another config or split, ``<framework>/<task>/<repeat>_<fold>``.
-
-    Whoever picked it by its folder would rate someone else's numbers.
-    """
-    parts = result.path.parts
-    own = (result.framework, f"{result.repeat}_{result.fold}")
-    if len(parts) < 4 or (parts[-4], parts[-2]) == own:
-        return None
-    return Problem(
-        "misplaced-result",
-        str(result.path),
-        f"a result of {result.framework}, repeat {result.repeat}, fold {result.fold}",
-        f"one of {parts[-4]}, {parts[-2]}, as its folders say",
-        "move it to its own folder, or remove it and run this item again",
-    )
 
 
 def _tune(rows: Sequence[Row], ensembles: EnsembleSelection, test: MetricRows, candidates: Float32) -> list[TunedRow]:
@@ -284,8 +268,8 @@ def _relocated(failure: Failure, where: str) -> list[Problem]:
 
 
 def _number(source: Mapping[str, Any], key: str) -> float | None:
-    """A whole number as it is, any other number as a float, None for what is none."""
+    """A whole number as it is where a table can hold it, any other number as a float, None for what is none."""
     value = source.get(key)
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        return None
-    return int(value) if isinstance(value, int | np.integer) else float(value)
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and abs(int(value)) < 2**63:
+        return int(value)
+    return number_in(source, key)

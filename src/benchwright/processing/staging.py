@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from benchwright.arena import MethodMetadata, default_cache_root
+from benchwright.contract import Exit, Failure, Problem
 from benchwright.files import FileLock
 
 HIDDEN = ".benchwright"
@@ -26,7 +27,7 @@ def staging_folder(metadata: MethodMetadata) -> Iterator[Path]:
     What killed builds of the method left is removed first.
 
     Raises:
-        Failure: the method is being built already (code ``locked``, exit 5).
+        Failure: the method is being built already (code ``locked``, exit 5); or as `check_file_system`.
     """
     hidden = _root(metadata) / HIDDEN
     name = _name(metadata)
@@ -37,9 +38,32 @@ def staging_folder(metadata: MethodMetadata) -> Iterator[Path]:
         folder = builds / f"{name}-{secrets.token_hex(4)}"
         folder.mkdir(parents=True)
         try:
+            check_file_system(folder, metadata)
             yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def check_file_system(folder: Path, metadata: MethodMetadata) -> None:
+    """Refuse a place that ``folder`` cannot be moved to, such as a disk mounted where the cache has its artifacts.
+
+    Raises:
+        Failure: ``metadata.path`` will be on another file system (code ``other-file-system``, exit 3).
+    """
+    there = metadata.path.resolve()
+    while not there.exists():
+        there = there.parent
+    if there.stat().st_dev != folder.stat().st_dev:
+        raise Failure(
+            Problem(
+                "other-file-system",
+                str(metadata.path),
+                f"on another file system than {folder}, which could not be moved there whole",
+                "a cache on one file system",
+                "mount or link the whole cache there, or name a folder on that disk with --cache-root",
+            ),
+            exit=Exit.ENVIRONMENT,
+        )
 
 
 def artifact_lock(metadata: MethodMetadata, purpose: str) -> FileLock:
@@ -54,9 +78,9 @@ def kept_folder(metadata: MethodMetadata, purpose: str) -> Path:
 
 
 def _root(metadata: MethodMetadata) -> Path:
-    if metadata.artifact_dir is not None:
-        return Path(metadata.artifact_dir).absolute().parent
-    return Path(metadata.cache_root or default_cache_root()).absolute()
+    """The folder beside the artifacts, of which they may be a link to another disk."""
+    artifacts = metadata.artifact_dir or Path(metadata.cache_root or default_cache_root()) / "artifacts"
+    return Path(artifacts).resolve().parent
 
 
 def _name(metadata: MethodMetadata) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from benchwright.arena import MethodMetadata
+from benchwright.arena.config_names import processed_name
 from benchwright.processing.layout import (
     BASELINES,
     CONFIGS,
@@ -17,12 +18,17 @@ from benchwright.processing.layout import (
     STORE_METADATA,
     TASK_METADATA,
 )
-from benchwright.processing.naming import processed_name
 from benchwright.processing.split import Row
 from benchwright.processing.stored_split import FILES_OF_LABELS, FILES_OF_PREDICTIONS
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+_FIELDS = (
+    "dataset", "metric_error", "metric", "time_train_s", "time_infer_s", "problem_type", "metric_error_val", "tid",
+    "num_cpus", "num_gpus", "disk_usage",
+)  # fmt: skip
 
 
 def stored_tables(rows: Sequence[Row], metadata: MethodMetadata) -> dict[str, pa.Table]:
@@ -45,12 +51,6 @@ def stored_tables(rows: Sequence[Row], metadata: MethodMetadata) -> dict[str, pa
     validated = any(value is not None for value in columns["metric_error_val"])
     schema = schemas.stored_baselines(validated=validated)
     return {CONFIGS: _without_rows(schemas.NO_CONFIGS), BASELINES: table_of(columns, schema)}
-
-
-_FIELDS = (
-    "dataset", "metric_error", "metric", "time_train_s", "time_infer_s", "problem_type", "metric_error_val", "tid",
-    "num_cpus", "num_gpus", "disk_usage",
-)  # fmt: skip
 
 
 def _without_rows(schema: pa.Schema) -> pa.Table:
@@ -112,4 +112,4 @@ def store_documents(
         "score_against_only_baselines": False,
     }
     contents = {HYPERPARAMETERS: configs, CONTEXT: context, STORE_METADATA: store}
-    return {path: json.dumps(content, indent=2) for path, content in contents.items()}
+    return {path: json.dumps(content, indent=2, allow_nan=False) for path, content in contents.items()}

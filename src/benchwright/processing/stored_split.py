@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 
 from benchwright.processing.layout import PREDICTIONS
 from benchwright.processing.recorded_folder import RecordedFile, RecordedFolder
+from benchwright.processing.zip_entry import zip_entry
 from benchwright.raw.result import Float32, Predictions, Result
 
 FILES_OF_PREDICTIONS = ("metadata.json", "pred-test.dat", "pred-val.dat")
 FILES_OF_LABELS = ("label-test.csv.zip", "label-val.csv.zip")
-_EARLIEST = (1980, 1, 1, 0, 0, 0)
-"""The first moment that a zip file can name: its bytes then depend on the content alone."""
-_FILE_MODE = 0o100644 << 16
 
 
 class StoredSplit:
@@ -91,10 +89,7 @@ def _csv(label: str, rows: NDArray[Any], labels: NDArray[Any]) -> str:
 
 def _zipped(name: str, content: str) -> bytes:
     """A zip file with one member."""
-    member = zipfile.ZipInfo(name, _EARLIEST)
-    member.external_attr = _FILE_MODE
-    member.compress_type = zipfile.ZIP_DEFLATED
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr(member, content, compresslevel=1)
+        archive.writestr(zip_entry(name), content, compresslevel=1)
     return stream.getvalue()

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from benchwright.arena import MethodMetadata
+from benchwright.arena.config_names import processed_name
 from benchwright.contract import Problem
-from benchwright.processing.naming import processed_name, variant
+from benchwright.processing.naming import variant
 from benchwright.processing.split import ENSEMBLE_SIZES, Row, TunedRow
 
 if TYPE_CHECKING:

@@ -12,14 +12,11 @@ from pathlib import Path
 
 from benchwright.contract import Failure, Problem
 from benchwright.objects.keys import is_key
+from benchwright.processing.zip_entry import zip_entry
 
 _PIECE = 2**20
 _LEVEL = 1
 """Deflate's fastest, as ``tabarena`` uses it: predictions are nearly incompressible."""
-_DATE = (1980, 1, 1, 0, 0, 0)
-"""The earliest that a zip can say. A file's own would change the archive's bytes, not its content."""
-_MODE = stat.S_IFREG | 0o644
-_UNIX = 3
 _GZIP = b"\x1f\x8b"
 _GROWTH = 1.05
 """How much deflate may add, as ``zipfile`` reckons when it decides whether an entry needs 64-bit sizes."""
@@ -162,11 +159,9 @@ class _Sink:
 
 
 def _entry(member: Member, head: bytes) -> zipfile.ZipInfo:
-    entry = zipfile.ZipInfo(member.name, _DATE)
-    entry.external_attr = _MODE << 16
-    entry.create_system = _UNIX
-    packed = member.name.endswith(".zip") or (member.name.endswith(".pkl") and head.startswith(_GZIP))
-    entry.compress_type = zipfile.ZIP_STORED if packed else zipfile.ZIP_DEFLATED
+    entry = zip_entry(member.name)
+    if member.name.endswith(".zip") or (member.name.endswith(".pkl") and head.startswith(_GZIP)):
+        entry.compress_type = zipfile.ZIP_STORED
     entry._compresslevel = _LEVEL  # type: ignore[attr-defined]  # ZipFile.open has no argument for it
     return entry
 

@@ -11,6 +11,8 @@ from benchwright.arena import MethodMetadata
 from benchwright.contract import Failure, Problem
 from benchwright.processing.layout import METADATA, SIDECAR
 from benchwright.processing.sidecar import Sidecar, read_sidecar
+from benchwright.publish.artifact_checks import PROCESS
+from benchwright.publish.method_reference import load_declared
 
 _USED_BY_PROCESSING = (
     "method",
@@ -30,7 +32,7 @@ _PROTOCOL = "validation_protocol"
 
 
 @dataclass(frozen=True)
-class Artifact:
+class DeclaredArtifact:
     """The folder of a processed method.
 
     ``declared`` is what the source says of the method now, ``recorded`` what its ``metadata.yaml`` says, ``sidecar``
@@ -53,7 +55,7 @@ class Artifact:
         """The descriptive fields that were declared anew after processing, each with its old and new value."""
         return {name: change for name, change in self._changes() if name not in _USED_BY_PROCESSING}
 
-    def with_recorded_protocol(self) -> Artifact:
+    def with_recorded_protocol(self) -> DeclaredArtifact:
         """The artifact as if its declaration named the validation protocol that processing recorded."""
         protocol = None if self.sidecar is None else self.sidecar.validation_protocol
         return replace(self, declared=replace(self.declared, validation_protocol=protocol))
@@ -83,7 +85,31 @@ class Artifact:
         yield Problem(code, f"{self.declared.method}: {_PROTOCOL}", found, f"{recorded!r}, as the results record", fix)
 
 
-def open_artifact(declared: MethodMetadata, cache_root: Path | None = None) -> Artifact:
+def open_for_upload(
+    named: str | tuple[str, str], *, repository: Path | None = None, cache_root: Path | None = None
+) -> tuple[MethodMetadata, DeclaredArtifact | None]:
+    """A method's metadata and its artifact in the cache; None, and where that would be, where there is none.
+
+    ``named`` is the ``MODULE:ATTR`` of a declaration in ``repository``, or the name and suite of a method as the cache
+    has it. A declaration that cannot name the validation protocol is taken to name the recorded one.
+
+    Raises:
+        Failure: as ``load_declared`` does, or the artifact's metadata or sidecar cannot be read.
+    """
+    if isinstance(named, str):
+        declared, knows_protocol = load_declared(named, repository)
+    else:
+        declared, knows_protocol = MethodMetadata(method=named[0], suite=named[1]), True
+    place = replace(declared, artifact_dir=None, cache_root=cache_root)
+    if not (place.path / METADATA).is_file():
+        return place, None
+    artifact = open_artifact(declared, cache_root) if isinstance(named, str) else open_recorded(*named, cache_root)
+    if not knows_protocol:
+        artifact = artifact.with_recorded_protocol()
+    return artifact.metadata, artifact
+
+
+def open_artifact(declared: MethodMetadata, cache_root: Path | None = None) -> DeclaredArtifact:
     """The artifact of a declared method in a cache, ``default_cache_root()`` where none is named.
 
     Raises:
@@ -91,12 +117,12 @@ def open_artifact(declared: MethodMetadata, cache_root: Path | None = None) -> A
     """
     folder = replace(declared, artifact_dir=None, cache_root=cache_root).path
     if not (folder / METADATA).is_file():
-        raise _no_artifact(folder)
+        raise no_artifact(folder)
     sidecar = read_sidecar(folder) if (folder / SIDECAR).exists() else None
-    return Artifact(folder, declared, MethodMetadata.from_yaml(folder), sidecar)
+    return DeclaredArtifact(folder, declared, MethodMetadata.from_yaml(folder), sidecar)
 
 
-def open_recorded(method: str, suite: str, cache_root: Path | None = None) -> Artifact:
+def open_recorded(method: str, suite: str, cache_root: Path | None = None) -> DeclaredArtifact:
     """The artifact of a cache by its own metadata; the protocol declared is the one it records.
 
     Raises:
@@ -106,7 +132,8 @@ def open_recorded(method: str, suite: str, cache_root: Path | None = None) -> Ar
     return replace(artifact, declared=artifact.recorded).with_recorded_protocol()
 
 
-def _no_artifact(folder: Path) -> Failure:
+def no_artifact(folder: Path) -> Failure:
+    """There is no artifact where one should be."""
     found = "no such artifact in the cache" if not folder.exists() else f"an artifact without {METADATA}"
-    fix = "process the results: scripts/run_process_method.py PATH --method-metadata MODULE:ATTR --process"
+    fix = f"process the results: {PROCESS}"
     return Failure(Problem("no-artifact", str(folder), found, "a processed method", fix))

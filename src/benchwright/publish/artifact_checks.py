@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchwright.contract import Failure, Problem
+from benchwright.contract import Failure, Problem, some
 from benchwright.files import read_json
+from benchwright.files.run_paths import RESULT_NAME
 from benchwright.processing import layout
 from benchwright.processing.sidecar import FileFacts
 from benchwright.publish.archive import Archive
 
-_PROCESS_AGAIN = "process again: scripts/run_process_method.py PATH --method-metadata MODULE:ATTR --process"
-_NAMED = 3
-"""How many of several files of one problem are named."""
+PROCESS = "scripts/run_process_method.py PATH --method-metadata MODULE:ATTR --process"
+PROCESS_AGAIN = f"process again: {PROCESS}"
 
 
 def check_table(folder: Path, name: str) -> Iterator[Problem]:
@@ -28,7 +28,7 @@ def check_table(folder: Path, name: str) -> Iterator[Problem]:
         rows = _rows(path)
     except Exception as error:  # noqa: BLE001  the library raises what it likes on damaged bytes
         said = (str(error).splitlines() or [type(error).__name__])[0][:200]
-        yield Problem("damaged-table", str(path), f"cannot be read: {said}", "a whole Parquet file", _PROCESS_AGAIN)
+        yield Problem("damaged-table", str(path), f"cannot be read: {said}", "a whole Parquet file", PROCESS_AGAIN)
         return
     if not rows:
         yield _incomplete(path, "no rows", "at least one")
@@ -51,19 +51,19 @@ def check_processed(processed: Archive, *, has_configs: bool) -> Iterator[Proble
             listed = _listed(read_json(processed.folder.parent / layout.CONTEXT))
         except (Failure, AttributeError, KeyError, TypeError):
             where, expected = str(processed.folder.parent / layout.CONTEXT), "the list of the store's files"
-            yield Problem("damaged-context", where, "cannot be read", expected, _PROCESS_AGAIN)
+            yield Problem("damaged-context", where, "cannot be read", expected, PROCESS_AGAIN)
     missing = [name for name in dict.fromkeys([*needed, *listed]) if name not in present]
     if missing:
-        yield _incomplete(processed.folder, f"not there, or empty: {_some(missing)}", "a whole processed store")
+        yield _incomplete(processed.folder, f"not there, or empty: {some(missing)}", "a whole processed store")
     if has_configs and layout.HYPERPARAMETERS in present:
         yield from _check_hyperparameters(processed.folder.parent / layout.HYPERPARAMETERS)
 
 
 def check_raw(raw: Archive, tables: Path) -> Iterator[Problem]:
     """Too few raw results: none at all, or fewer than the result table has rows."""
-    results = sum(member.name.endswith("/results.pkl") for member in raw.members)
+    results = sum(member.name.endswith(f"/{RESULT_NAME}") for member in raw.members)
     if not results:
-        yield _incomplete(raw.folder, "no results.pkl", "at least one")
+        yield _incomplete(raw.folder, f"no {RESULT_NAME}", "at least one")
         return
     try:
         rows = _rows(tables / layout.MODEL_RESULTS)
@@ -71,7 +71,7 @@ def check_raw(raw: Archive, tables: Path) -> Iterator[Problem]:
         return
     if results < rows:
         yield _incomplete(
-            raw.folder, f"{results:,} results.pkl", f"{rows:,}, one for each row of {layout.MODEL_RESULTS}"
+            raw.folder, f"{results:,} {RESULT_NAME}", f"{rows:,}, one for each row of {layout.MODEL_RESULTS}"
         )
 
 
@@ -82,8 +82,8 @@ def check_files(folder: Path, recorded: Mapping[str, FileFacts], found: Mapping[
     changed = sorted(name for name in recorded.keys() & found.keys() if recorded[name] != found[name])
     for what, names in (("not there", missing), ("changed", changed), ("not written by processing", extra)):
         if names:
-            said, expected = f"{what}: {_some(names)}", f"the files that {layout.SIDECAR} lists, with their digests"
-            yield Problem("artifact-changed", str(folder), said, expected, _PROCESS_AGAIN)
+            said, expected = f"{what}: {some(names)}", f"the files that {layout.SIDECAR} lists, with their digests"
+            yield Problem("artifact-changed", str(folder), said, expected, PROCESS_AGAIN)
 
 
 def machine_path(context: Path) -> Problem | None:
@@ -94,7 +94,7 @@ def machine_path(context: Path) -> Problem | None:
         return None
     if not isinstance(named, str) or not Path(named).is_absolute():
         return None
-    fix = f"{_PROCESS_AGAIN}; the store written there names no folder"
+    fix = f"{PROCESS_AGAIN}; the store written there names no folder"
     return Problem("machine-path", f"{layout.CONTEXT}: relative_path", repr(named), "no folder of one machine", fix)
 
 
@@ -125,11 +125,5 @@ def _rows(path: Path) -> int:
         return sum(batch.num_rows for batch in table.iter_batches())
 
 
-def _some(names: list[str]) -> str:
-    """A few of several names, and how many more there are."""
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
-
-
 def _incomplete(path: Path, found: str, expected: str) -> Problem:
-    return Problem("artifact-incomplete", str(path), found, expected, _PROCESS_AGAIN)
+    return Problem("artifact-incomplete", str(path), found, expected, PROCESS_AGAIN)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import select
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.arena import default_cache_root
-from benchwright.contract import Exit, Failure, Problem
+from benchwright.contract import Exit, Failure, Problem, counted
 from benchwright.files import FileLock, inside
 from benchwright.node.stopping import StopRequest, stop_signals
 from benchwright.objects import missing_credentials, settings_from_environment
 from benchwright.publish.batch_manifest import BatchMethod
 from benchwright.publish.batch_record import inputs_of, recall, remember
-from benchwright.publish.batch_report import DRY, BatchReport, MethodReport, number_of
+from benchwright.publish.batch_report import DRY, BatchReport, MethodReport
 from benchwright.publish.batch_steps import Answer, RunningStep, StepName, end_steps, step_command
 
 _UPLOADS = 4
@@ -29,19 +30,22 @@ Tell = Callable[[str, Mapping[str, Any]], None]
 class BatchOptions:
     """How a batch runs. ``scripts`` is the folder of the steps' scripts, ``logs`` where their talk and answers go.
 
-    ``jobs`` methods are processed side by side, each with ``processes`` (None: as many as processing takes by itself).
-    A step that writes nothing for ``stall`` seconds is told of; one that writes nothing for ``timeout`` seconds is
-    ended, where that is not None.
+    ``jobs`` methods are processed side by side, each with its share of the processors. A step that writes nothing for
+    ``stall`` seconds is told of; one that writes nothing for ``timeout`` seconds is ended, where that is not None.
     """
 
     scripts: Path
     logs: Path
     apply: bool = False
     jobs: int = 1
-    processes: int | None = None
     stall: float = 900.0
     timeout: float | None = None
     cache_root: Path | None = None
+
+    @property
+    def processes(self) -> int | None:
+        """How many processes a method is processed with; None: as many as processing takes by itself."""
+        return max(1, len(os.sched_getaffinity(0)) // self.jobs) if self.jobs > 1 else None
 
 
 def run_batch(methods: Sequence[BatchMethod], options: BatchOptions, tell: Tell) -> BatchReport:
@@ -55,7 +59,7 @@ def run_batch(methods: Sequence[BatchMethod], options: BatchOptions, tell: Tell)
     """
     if options.apply:
         _require_credentials(methods)
-    with FileLock(options.logs / "batch.lock", f"batch of {number_of(methods)}"), stop_signals() as stop:
+    with FileLock(options.logs / "batch.lock", f"batch of {counted(len(methods), 'method')}"), stop_signals() as stop:
         tell(*_opening(methods, options))
         batch = _Batch(methods, options, tell)
         batch.run(stop)
@@ -65,7 +69,7 @@ def run_batch(methods: Sequence[BatchMethod], options: BatchOptions, tell: Tell)
 def _opening(methods: Sequence[BatchMethod], options: BatchOptions) -> tuple[str, dict[str, Any]]:
     """What is told first: what is written where."""
     root = default_cache_root() if options.cache_root is None else options.cache_root
-    line = f"{number_of(methods)}; processing fills the cache {root}; logs in {options.logs}"
+    line = f"{counted(len(methods), 'method')}; processing fills the cache {root}; logs in {options.logs}"
     line = line if options.apply else f"{DRY}; {line}"
     return line, {"event": "started", "applied": options.apply, "methods": len(methods), "line": line}
 

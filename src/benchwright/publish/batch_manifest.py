@@ -9,13 +9,13 @@ from typing import Any
 
 from benchwright.arena import MethodMetadata, did_you_mean
 from benchwright.arena.metadata_rules import describe
-from benchwright.contract import Exit, Failure, Problem
+from benchwright.arena.official import OFFICIAL_PROTOCOLS
+from benchwright.contract import Exit, Failure, Problem, said
 from benchwright.files import read_bytes
 from benchwright.objects import StoreLocation
+from benchwright.publish.destination import destination_of
 from benchwright.publish.method_reference import load_method
-from benchwright.publish.upload_plan import destination_of
 
-PROTOCOLS = ("tabarena", "beyondarena")
 _LARGEST = 64 * 2**10
 """Bytes. A method takes some 200 of them."""
 _METHODS = "methods"
@@ -82,8 +82,8 @@ def _read(path: Path) -> dict[Any, Any]:
     try:
         return metadata_yaml.parse(read_bytes(path, limit=_LARGEST), str(path))
     except OSError as error:
-        found = (error.strerror or str(error)).lower()
-        raise Failure(Problem("batch-manifest", str(path), found, "a batch's manifest"), exit=Exit.USAGE) from None
+        problem = Problem("batch-manifest", str(path), said(error), "a batch's manifest")
+        raise Failure(problem, exit=Exit.USAGE) from None
     except Failure as failure:
         problems = [replace(problem, code="batch-manifest") for problem in failure.problems]
         raise Failure(problems, exit=Exit.USAGE) from None
@@ -93,7 +93,7 @@ class _Checks:
     """The problems so far, the worst exit code that they ask for, and how a value of the manifest is read."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._problems: list[Problem] = []
         self._exit = Exit.USAGE
 
@@ -110,7 +110,7 @@ class _Checks:
             return None
 
     def path(self, text: str) -> Path:
-        return self._folder / Path(text).expanduser()
+        return self.folder / Path(text).expanduser()
 
     def settle(self) -> None:
         if self._problems:
@@ -131,7 +131,7 @@ _EXPECTED: Mapping[str, str] = {
     "method_metadata": "MODULE:ATTR",
     "method": "a method's name",
     "repo": "the path of a checkout",
-    "expect_validation_protocol": " or ".join(PROTOCOLS),
+    "expect_validation_protocol": " or ".join(OFFICIAL_PROTOCOLS),
     "store": "local:FOLDER, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX",
     "upload_raw": "true or false",
     "accept_mismatch": "a list of fields",
@@ -144,7 +144,7 @@ def _fits(key: str, value: Any) -> bool:
     if key == "accept_mismatch":
         return isinstance(value, list) and all(isinstance(field, str) and field for field in value)
     if key == "expect_validation_protocol":
-        return value in PROTOCOLS
+        return isinstance(value, str) and value in OFFICIAL_PROTOCOLS
     return isinstance(value, str) and bool(value)
 
 
@@ -153,17 +153,17 @@ def _method(checks: _Checks, where: str, values: _Values) -> BatchMethod | None:
     for key in _NEEDED:
         if key not in values:
             checks.add(f"{where}: {key}", "missing", _EXPECTED[key])
-    said = {key: place for key, (place, value) in values.items() if key in _EXPECTED and _fits(key, value)}
-    good = {key: values[key][1] for key in said}
+    places = {key: place for key, (place, value) in values.items() if key in _EXPECTED and _fits(key, value)}
+    good = {key: values[key][1] for key in places}
     folders = {key: checks.path(good[key]) for key in ("data", "repo") if key in good}
     for key, folder in folders.items():
         if not folder.is_dir():
-            checks.add(f"{said[key]}: {key}", f"{folder} is no folder", _EXPECTED[key])
+            checks.add(f"{places[key]}: {key}", f"{folder} is no folder", _EXPECTED[key])
     repository, reference, store, metadata = folders.get("repo"), good.get("method_metadata"), None, None
     if reference is not None and (repository is None or repository.is_dir()):
         metadata = checks.of(where, lambda: load_method(reference, repository))
     if "store" in good:
-        store = checks.of(f"{said['store']}: store", lambda: _store(checks, good["store"]))
+        store = checks.of(f"{places['store']}: store", lambda: StoreLocation.parse(good["store"]).below(checks.folder))
     elif metadata is not None:
         store = checks.of(where, lambda: destination_of(metadata, None))
     if metadata is None or store is None or "data" not in folders:
@@ -179,11 +179,6 @@ def _method(checks: _Checks, where: str, values: _Values) -> BatchMethod | None:
         upload_raw=good.get("upload_raw", True),
         accepted=tuple(good.get("accept_mismatch", ())),
     )
-
-
-def _store(checks: _Checks, text: str) -> StoreLocation:
-    location = StoreLocation.parse(text)
-    return replace(location, place=str(checks.path(location.place))) if location.kind == "local" else location
 
 
 def _check_twice(checks: _Checks, methods: Mapping[str, BatchMethod]) -> None:

@@ -15,23 +15,23 @@ from pathlib import Path
 from benchwright import __version__
 from benchwright.contract import Failure, Problem
 from benchwright.files import digest, read_json, write_json
+from benchwright.files.run_paths import RESULT_NAME
 from benchwright.processing import layout
 from benchwright.publish.batch_manifest import BatchMethod
 from benchwright.publish.batch_steps import Answer
 
 _NAME = "processed.json"
-_RESULT = "results.pkl"
 
 
 def inputs_of(method: BatchMethod) -> str:
     """A digest of what processing depends on: what the manifest says, declared metadata, version, the files' stamps.
 
-    A stamp is path, size, modification time and inode: reading 100,000 results takes minutes, their stamps seconds.
+    A stamp is path, size, modification time and inode: reading 100,000 results takes minutes, their stamps seconds. Of
+    a folder that cannot be read it is the path and the reason, so that it does not pass for one without results.
     """
     options = [str(method.data.resolve()), method.name, method.expected_protocol, method.accepted]
     sha = hashlib.sha256(json.dumps([__version__, options, method.metadata.to_dict()]).encode())
-    for path, stat in sorted(_results(method.data), key=lambda entry: entry[0]):
-        stamp = f"{path}\0{stat.st_size}\0{stat.st_mtime_ns}\0{stat.st_ino}\n"
+    for stamp in sorted(_stamps(method.data)):
         sha.update(stamp.encode(errors="surrogateescape"))
     return sha.hexdigest()
 
@@ -62,9 +62,12 @@ def _state_of(artifact: Path) -> str:
     return digest(artifact / layout.SIDECAR)
 
 
-def _results(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
-    for parent, _, names in os.walk(folder):
-        if _RESULT in names:
-            path = f"{parent}/{_RESULT}"
+def _stamps(folder: Path) -> Iterator[str]:
+    unread: list[OSError] = []
+    for parent, _, names in os.walk(folder, onerror=unread.append):
+        if RESULT_NAME in names:
+            path = f"{parent}/{RESULT_NAME}"
             with contextlib.suppress(OSError):
-                yield path, os.stat(path)  # noqa: PTH116  a Path for each is half the time
+                stat = os.stat(path)  # noqa: PTH116  a Path for each is half the time
+                yield f"{path}\0{stat.st_size}\0{stat.st_mtime_ns}\0{stat.st_ino}\n"
+    yield from (f"{error.filename}\0{error.strerror}\n" for error in unread)

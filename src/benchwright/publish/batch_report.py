@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from benchwright.contract import Exit, Outcome, Problem
+from benchwright.contract import DRY_RUN, Exit, Outcome, Problem, counted
 from benchwright.publish.batch_steps import Answer, StepName
 
-DRY = "DRY RUN: nothing written to any store"
+DRY = f"{DRY_RUN} to any store"
 
 
 @dataclass(frozen=True)
@@ -99,11 +99,6 @@ def _uploaded(answer: Answer) -> str:
     )
 
 
-def number_of(methods: Sequence[object]) -> str:
-    """How many methods, in words."""
-    return f"{len(methods)} method" if len(methods) == 1 else f"{len(methods)} methods"
-
-
 @dataclass(frozen=True)
 class BatchReport:
     """What became of every method, in the manifest's order; ``signal`` is the one that stopped the batch, if any."""
@@ -139,7 +134,7 @@ class BatchReport:
         return sum(method.state == state for method in self.methods)
 
     def _summary(self) -> str:
-        text = f"{number_of(self.methods)}: {self._count('done')} done, {self._count('failed')} failed"
+        text = f"{counted(len(self.methods), 'method')}: {self._count('done')} done, {self._count('failed')} failed"
         if self.signal is None:
             return text
         name = signal.Signals(self.signal).name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,17 @@ def comment_inside(call: cst.Call, name: str) -> bool:
     from libcst import matchers as m
 
     return any(m.findall(argument.value, m.Comment()) for argument in call.args if _name(argument) == name)
+
+
+def without_comments(call: cst.Call, pattern: str) -> cst.Call:
+    """The call without the lines that are comments of this pattern and nothing else; an empty one matches none."""
+    import libcst as cst
+    from libcst import matchers as m
+
+    line = m.EmptyLine(comment=m.Comment(value=m.MatchIfTrue(lambda text: bool(re.fullmatch(pattern, text)))))
+    while found := m.findall(call, line):
+        call = cst.ensure_type(call.deep_remove(found[0]), cst.Call)
+    return call
 
 
 def set_keyword(call: cst.Call, name: str, value: Any, style: Style) -> cst.Call:

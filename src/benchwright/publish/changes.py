@@ -32,17 +32,27 @@ class Change:
 
 
 def parse_changes(texts: Sequence[str]) -> tuple[Change, ...]:
+    """The changes that texts ask for, see `read_changes`.
+
+    Raises:
+        Failure: something is wrong with any of them (exit 2).
+    """
+    changes, problems = read_changes(texts)
+    if problems:
+        raise Failure(problems, exit=Exit.USAGE)
+    return changes
+
+
+def read_changes(texts: Sequence[str]) -> tuple[tuple[Change, ...], tuple[Problem, ...]]:
     """The changes that texts like ``suite=tabarena-2026-06-30`` ask for, in the fields' declaration order.
 
     ``none`` takes a field back to its default. Flags are ``true`` or ``false``, ``tags`` words between commas,
     ``cache_kwargs`` a JSON object. A text in quotes is taken literally (``'"none"'``). Whether a method may have the
-    value is for ``plan_edit`` to say.
-
-    Raises:
-        Failure: a text is malformed, its field unknown or named twice, its value of another type (exit 2).
+    value is for ``plan_edit`` to say. There is a problem for each text that is malformed, whose field is unknown or
+    named twice, or whose value is of another type.
     """
     problems: list[Problem] = []
-    changes: dict[str, Change] = {}
+    changes: dict[str, Change | None] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         name = name.strip()
@@ -54,14 +64,12 @@ def parse_changes(texts: Sequence[str]) -> tuple[Change, ...]:
         elif name not in FIELDS:
             problems.append(_unknown(name, where))
         else:
-            changes[name] = Change(name, None)
+            changes[name] = None
             try:
                 changes[name] = _change(name, value.strip())
             except ValueError as error:
                 problems.append(Problem("metadata-type", where, repr(value), str(error)))
-    if problems:
-        raise Failure(problems, exit=Exit.USAGE)
-    return tuple(changes[name] for name in FIELDS if name in changes)
+    return tuple(change for name in FIELDS if (change := changes.get(name))), tuple(problems)
 
 
 def same_value(field: str, one: Any, other: Any) -> bool:

@@ -139,7 +139,7 @@ def read_declaration(target: Target, source: bytes | None = None) -> Declaration
         Failure: the file cannot be read or is not Python, or the name is not in it (exit 2, with close names); it is
             bound twice, in a block, or by something other than a call of literals (exit 5): each with its line.
     """
-    return declaration_in(Scope(target, parse(target.read() if source is None else source, target)))
+    return declaration_in(Scope(target, parse(target.read() if source is None else source, target.path)))
 
 
 def declaration_in(scope: Scope) -> Declaration:
@@ -157,7 +157,7 @@ def declaration_in(scope: Scope) -> Declaration:
 
 def all_but_fields(target: Target, source: bytes) -> str:
     """A module's syntax tree as text, without the fields that the call at ``target`` declares. Raises as above."""
-    scope = Scope(target, parse(source, target))
+    scope = Scope(target, parse(source, target.path))
     value = _binding(scope).value
     assert isinstance(value, ast.Call)
     call, _ = _metadata_call(scope, value)

@@ -25,11 +25,12 @@ _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runti
 """What ``zipfile`` raises on a file that is no zip, or not a whole one."""
 
 
-def extract_zip(path: Path, folder: Path, where: str, advance: Advance | None = None) -> None:
+def extract_zip(path: Path, folder: Path, where: str, advance: Advance = lambda size: None) -> None:
     """Unpack a zip into ``folder``, which must be new; ``where`` names it in problems.
 
     Every entry is judged before the first is written: names that leave the folder, links and other odd entries, two
     entries of one name or of one place in the file, and more content than such a zip can honestly hold are refused.
+    ``advance`` is told of the zip's own bytes, as they are unpacked.
 
     Raises:
         Failure: it is refused, damaged (codes ``bad-zip``, ``damaged-zip``, exit 1), or larger than the free disk
@@ -48,8 +49,8 @@ def extract_zip(path: Path, folder: Path, where: str, advance: Advance | None = 
             with open(target, "xb") as file:
                 for piece in _content(source, entry, where):
                     file.write(piece)
-            if advance is not None:
-                advance(entry.file_size)
+            advance(entry.compress_size)
+        advance(path.stat().st_size - sum(entry.compress_size for entry in entries))
 
 
 def check_zip(path: Path, where: str) -> None:

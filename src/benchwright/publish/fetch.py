@@ -7,25 +7,28 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from benchwright.arena import MethodMetadata, did_you_mean
-from benchwright.contract import Exit, Failure, Problem, Progress
+from benchwright.contract import Exit, Failure, Problem, Progress, some
 from benchwright.files import digest, swap_in
-from benchwright.objects import ObjectStore, StoreLocation, survey
+from benchwright.objects import ObjectStore, StoreLocation
 from benchwright.processing import layout
-from benchwright.processing.staging import artifact_lock, kept_folder
+from benchwright.processing.staging import artifact_lock, check_file_system, kept_folder
 from benchwright.publish.archive import survey_folder
 from benchwright.publish.byte_count import ByteCount
 from benchwright.publish.extract import extract_zip
 from benchwright.publish.hosted import (
-    MANIFEST,
     RAW_ZIP,
+    WRITES_NONE,
     ZIPS,
     HostedManifest,
     HostedObject,
     check_apart,
+    key_prefix,
+    no_manifest,
+    objects_at,
     part_of,
-    prefix_of,
     read_manifest,
 )
 from benchwright.publish.local_copy import differing
@@ -44,6 +47,22 @@ class FetchReport:
     objects: Mapping[str, HostedObject]
     reused: tuple[str, ...]
     remarks: tuple[Problem, ...]
+
+    @property
+    def size(self) -> int:
+        """The bytes of all objects."""
+        return _size(self.objects)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report in the JSON envelope's form."""
+        return {
+            "folder": str(self.folder),
+            "written": self.written,
+            "reused": list(self.reused),
+            "objects": [
+                {"name": name, "size": facts.size, "sha256": facts.sha256} for name, facts in self.objects.items()
+            ],
+        }
 
 
 def fetch(
@@ -67,33 +86,42 @@ def fetch(
         Failure: there is no complete artifact (codes ``not-hosted``, ``upload-unfinished``, exit 1), it is another
             method's, damaged or refused (exit 1); a different local artifact is in its place and ``replace`` is not
             set (``local-differs``), or its raw results would be lost (``raw-would-be-lost``; both exit 5); it is being
-            processed or fetched already (``locked``, exit 5); as the store does.
+            processed or fetched already (``locked``, exit 5); the cache has its artifacts on another file system
+            (``other-file-system``, exit 3); as the store does.
     """
-    prefix = prefix_of(method, suite)
+    prefix = key_prefix(method, suite)
     place = MethodMetadata(method=method, suite=suite, cache_root=cache_root)
-    target = place.path
-    check_apart(source, prefix, target)
+    check_apart(source, prefix, place.path)
     manifest = read_manifest(store, method, suite)
     objects = _expected(store, prefix, manifest, raw=raw)
     staging = kept_folder(place, "fetch")
     with artifact_lock(place, "a fetch"):
         count = ByteCount(progress, 2 * _size(objects))
-        work = _Fetch(store, prefix, objects, target, staging, count)
+        work = _Fetch(store, place, objects, staging, count)
         written = work.run(compare_first=manifest is not None, replace=replace)
-    return FetchReport(target, written, objects, tuple(work.reused), _remarks(manifest, f"{store.url}/{prefix}"))
+    return FetchReport(place.path, written, objects, tuple(work.reused), _remarks(manifest, f"{store.url}/{prefix}"))
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Fetch:
     """One artifact on its way: objects as they were hosted, then the folder that they make, both in ``staging``."""
 
     store: ObjectStore
-    prefix: str
+    place: MethodMetadata
     objects: Mapping[str, HostedObject]
-    target: Path
     staging: Path
     count: ByteCount
     reused: list[str] = field(default_factory=list)
+
+    @property
+    def prefix(self) -> str:
+        """The start of the objects' keys."""
+        return key_prefix(*self.place.key)
+
+    @property
+    def target(self) -> Path:
+        """Where the artifact belongs."""
+        return self.place.path
 
     @property
     def downloads(self) -> Path:
@@ -131,6 +159,7 @@ class _Fetch:
 
     def _download(self) -> None:
         self.downloads.mkdir(parents=True, exist_ok=True)
+        check_file_system(self.downloads, self.place)
         held = sum(path.stat().st_size for path in self.downloads.rglob("*") if path.is_file())
         needed, free = _size(self.objects) - held, shutil.disk_usage(self.downloads).free
         if needed > free:
@@ -152,7 +181,7 @@ class _Fetch:
         for name, below in ZIPS.items():
             if name in self.objects:
                 self.count.note = f"unpacking {name}"
-                extract_zip(self.downloads / name, self.folder / below, self._where(name))
+                extract_zip(self.downloads / name, self.folder / below, self._where(name), self.count)
         for name in self.objects.keys() - ZIPS.keys():
             path = self.folder / name
             if path.exists() and not filecmp.cmp(path, self.downloads / name, shallow=False):
@@ -160,13 +189,13 @@ class _Fetch:
                 raise Failure(problem)
             path.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(self.downloads / name, path)
+            self.count(self.objects[name].size)
         self._check_names()
-        self.count(_size(self.objects))
 
     def _check_names(self) -> None:
         """Refuse an artifact that says of itself that it is another one."""
         metadata = MethodMetadata.from_yaml(self.folder)
-        if prefix_of(*metadata.key) != self.prefix:
+        if key_prefix(*metadata.key) != self.prefix:
             found = f"the artifact of {metadata.method}, suite {metadata.suite}"
             raise Failure(Problem("bad-artifact", self._where(layout.METADATA), found, f"that of {self.prefix}"))
 
@@ -179,8 +208,7 @@ class _Fetch:
             raise Failure(Problem("raw-would-be-lost", str(present), found, expected, fix), exit=Exit.REFUSED)
 
     def _refused(self, names: list[str]) -> Failure:
-        shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-        found = f"a local artifact that differs in {shown}"
+        found = f"a local artifact that differs in {some(names, 5)}"
         fix = "--replace puts the hosted one in its place"
         problem = Problem("local-differs", str(self.target), found, "none, or the hosted one", fix)
         return Failure(problem, exit=Exit.REFUSED)
@@ -196,20 +224,18 @@ def _expected(
     store: ObjectStore, prefix: str, manifest: HostedManifest | None, *, raw: bool
 ) -> dict[str, HostedObject]:
     """The objects to bring, the marker last; digests are known where there is a manifest."""
-    seen = survey(store, [f"{prefix}/{layout.METADATA}"], prefix=f"{prefix}/")
     url = f"{store.url}/{prefix}"
-    if seen.missing and manifest is not None:
-        since = manifest.info.modified
-        begun = f", begun {since:%Y-%m-%d %H:%M} UTC" if since else ""
-        fix = "fetch it when the upload has ended; if it was stopped, whoever began it must run it again"
-        raise Failure(Problem("upload-unfinished", url, f"an upload that has not ended{begun}", "an artifact", fix))
-    if seen.missing:
-        raise not_hosted(url, _close_names(store, prefix))
-    if manifest is not None:
-        objects = dict(manifest.manifest.objects)
-    else:
-        there = {info.key.removeprefix(f"{prefix}/"): info for info in (*seen.found.values(), *seen.unexpected)}
+    if manifest is None:
+        there = objects_at(store, prefix, [layout.METADATA])
+        if layout.METADATA not in there:
+            raise not_hosted(url, _close_names(store, prefix))
         objects = {name: HostedObject.of(info) for name, info in there.items() if part_of(name)}
+    else:
+        if store.head(f"{prefix}/{layout.METADATA}") is None:
+            found = f"an upload that has not ended{manifest.begun}"
+            fix = "fetch it when the upload has ended; if it was stopped, whoever began it must run it again"
+            raise Failure(Problem("upload-unfinished", url, found, "an artifact", fix))
+        objects = dict(manifest.manifest.objects)
     names = sorted(objects, key=lambda name: (name == layout.METADATA, name))
     return {name: objects[name] for name in names if raw or name != RAW_ZIP}
 
@@ -225,8 +251,7 @@ def _remarks(manifest: HostedManifest | None, url: str) -> tuple[Problem, ...]:
     if manifest is not None:
         return ()
     said = "its digests could not be compared; sizes and the checksums inside the zips were"
-    fix = "uploaded by a program that writes none"
-    return (Problem("no-manifest", f"{url}/{MANIFEST}", f"not there: {said}", "", fix),)
+    return (no_manifest(url, said, WRITES_NONE),)
 
 
 def _different_files(new: Path, old: Path, objects: Mapping[str, HostedObject]) -> list[str]:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from benchwright.contract import Exit, Failure, Problem, usage_error
-from benchwright.objects import ObjectInfo, ObjectStore, StoreLocation
+from benchwright.objects import ObjectInfo, ObjectStore, StoreLocation, survey
 from benchwright.objects.keys import check_key
 from benchwright.processing import layout
 
 MANIFEST = "manifest.json"
+WRITES_NONE = "uploaded by a program that writes none"
+"""Why an artifact may have no manifest."""
 PROCESSED_ZIP = f"{layout.PROCESSED}.zip"
 RAW_ZIP = f"{layout.RAW}.zip"
 ZIPS = {PROCESSED_ZIP: layout.PROCESSED, RAW_ZIP: layout.RAW}
@@ -37,7 +39,7 @@ _PARTS = {
 }
 
 
-def prefix_of(method: str, suite: str) -> str:
+def key_prefix(method: str, suite: str) -> str:
     """The start of the keys of a method's objects, without a ``/`` at its end.
 
     Raises:
@@ -151,6 +153,11 @@ class HostedManifest:
     manifest: Manifest
     info: ObjectInfo
 
+    @property
+    def begun(self) -> str:
+        """When its upload began, as an addition to a sentence; empty where the store does not say."""
+        return f", begun {self.info.modified:%Y-%m-%d %H:%M} UTC" if self.info.modified else ""
+
 
 def read_manifest(store: ObjectStore, method: str, suite: str) -> HostedManifest | None:
     """The manifest of a method's artifact; None where there is none.
@@ -158,7 +165,7 @@ def read_manifest(store: ObjectStore, method: str, suite: str) -> HostedManifest
     Raises:
         Failure: it is none, or another artifact's (code ``bad-manifest``, exit 1), and as the store does.
     """
-    key = f"{prefix_of(method, suite)}/{MANIFEST}"
+    key = f"{key_prefix(method, suite)}/{MANIFEST}"
     where = f"{store.url}/{key}"
     info = store.head(key)
     if info is None:
@@ -173,6 +180,22 @@ def read_manifest(store: ObjectStore, method: str, suite: str) -> HostedManifest
     if (manifest.method, manifest.suite) != (method, suite):
         raise _bad_manifest(where, f"that of {manifest.method}, suite {manifest.suite}")
     return HostedManifest(manifest, replace(read, modified=info.modified))
+
+
+def no_manifest(url: str, said: str, fix: str = "") -> Problem:
+    """A remark on an artifact at ``url`` that no manifest lists; ``said`` is what follows from that."""
+    return Problem("no-manifest", f"{url}/{MANIFEST}", f"not there: {said}", "", fix)
+
+
+def objects_at(store: ObjectStore, prefix: str, names: Iterable[str]) -> dict[str, ObjectInfo]:
+    """The objects below a prefix by name, sorted; ``names`` are asked for even where the store does not list them.
+
+    Raises:
+        Failure: as the store does.
+    """
+    seen = survey(store, [f"{prefix}/{name}" for name in names], prefix=f"{prefix}/")
+    there = {info.key.removeprefix(f"{prefix}/"): info for info in (*seen.found.values(), *seen.unexpected)}
+    return dict(sorted(there.items()))
 
 
 def _bad_manifest(where: str, found: str) -> Failure:

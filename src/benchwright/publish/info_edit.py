@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import tokenize
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -52,20 +53,22 @@ class InfoEdit(SourceEdit):
         }
 
 
-def plan_edit(target: Target, changes: Sequence[Change]) -> InfoEdit:
+def plan_edit(target: Target, changes: Sequence[Change], *, force: bool = False) -> InfoEdit:
     """The edit that brings ``changes`` to the declaration at ``target``, and ``verified=False`` where that is missing.
 
-    The new text has been proved: it compiles, its call re-read as literals is the old one with the changes, every other
-    statement and every comment is what it was.
+    A line of the call that is the comment ``# FIELD=...`` is a place held for the field, and goes when that is set. The
+    new text has been proved: it compiles, its call re-read as literals is the old one with the changes, every other
+    statement and every other comment is what it was.
 
     Raises:
-        Failure: a field comes from a name or from ``**`` (exit 5); the method may not have these values (exit 2); as
-            for ``read_declaration``; or the text cannot be kept as it is (exit 5). All that is known at once.
+        Failure: a field comes from a name or from ``**``, or another suite is declared and that is not to be changed by
+            ``force`` (exit 5); the method may not have these values (exit 2); as for ``read_declaration``; or the text
+            cannot be kept as it is (exit 5). All that is known at once.
     """
     before = target.read()
     declaration = read_declaration(target, before)
     wanted = wanted_values(declaration, changes)
-    check_values(declaration, wanted, changes)
+    check_values(declaration, wanted, changes, force=force)
     after, encoding = _edited(declaration, before, wanted)
     edits = _field_edits(declaration.values, wanted)
     _prove(declaration, before, after, wanted)
@@ -134,12 +137,19 @@ def _with_values(
     ]
     if problems:
         raise Failure(problems, exit=Exit.REFUSED)
+    call = call_edit.without_comments(call, _placeholders(old, wanted))
     for field in FIELDS:
         if field in wanted and not _same(field, old, wanted):
             call = call_edit.set_keyword(call, field, wanted[field], style)
         elif field in old and field not in wanted:
             call = call_edit.remove_keyword(call, field)
     return call
+
+
+def _placeholders(old: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+    """The pattern of the comments that hold the place of a field that is set; none where none is."""
+    names = [field for field in FIELDS if field in wanted and not _same(field, old, wanted)]
+    return rf"# ?({'|'.join(names)})=.*" if names else ""
 
 
 def _call_node(module: cst.Module, declaration: Declaration) -> cst.Call:
@@ -182,12 +192,20 @@ def _prove(declaration: Declaration, before: bytes, after: bytes, wanted: Mappin
     expected = {name: value for name, value in wanted.items() if name in FIELDS}
     same = values.keys() == expected.keys() and all(same_value(name, values[name], expected[name]) for name in values)
     rest = all_but_fields(declaration.target, before) == all_but_fields(declaration.target, after)
-    if not (same and rest and _comments(before) == _comments(after)):
+    inside = range(declaration.line, declaration.end_line + 1)
+    kept = _comments(before, but=_placeholders(declaration.values, wanted), inside=inside)
+    if not (same and rest and kept == _comments(after)):
         where, found = declaration.target.at(declaration.line), "an edit that would change more than it should"
         fix = "edit it by hand, and report this declaration's layout"
         raise Failure(Problem("edit-not-proved", where, found, "the declared changes alone", fix), exit=Exit.REFUSED)
 
 
-def _comments(source: bytes) -> list[str]:
+def _comments(source: bytes, *, but: str = "", inside: range = range(0)) -> list[str]:
+    """The comments of a file, but those on a line of their own, ``inside`` these lines, that are of a pattern."""
     tokens = tokenize.tokenize(io.BytesIO(source).readline)
-    return [token.string for token in tokens if token.type == tokenize.COMMENT]
+    return [
+        token.string
+        for token in tokens
+        if token.type == tokenize.COMMENT
+        and not (token.start[0] in inside and token.line.strip() == token.string and re.fullmatch(but, token.string))
+    ]

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchwright.arena import MethodMetadata
 from benchwright.contract import Exit, Failure, Problem, usage_error
-from benchwright.publish.declarations import HOLDER_KEYWORD, known_fields, read_declaration
+from benchwright.publish.declarations import HOLDER_KEYWORD, declaration_in, known_fields
 from benchwright.publish.scope import Scope, parse
 from benchwright.publish.targets import Target, find_target
 
@@ -25,26 +25,36 @@ def load_method(reference: str, repository: Path | None = None) -> MethodMetadat
             the module cannot be imported for want of a package (exit 3), or fails (exit 2); what the name stands for
             declares no method (exit 2).
     """
+    return _method(_scope(reference, repository))
+
+
+def load_declared(reference: str, repository: Path | None = None) -> tuple[MethodMetadata, bool]:
+    """The method that ``MODULE:ATTR`` declares, and whether the declaration could name a validation protocol.
+
+    ``tabarena`` 0.1.0's class has no such field: a checkout of it can neither declare one nor be blamed for it. Where
+    the source of the class is not found, it could.
+
+    Raises:
+        Failure: as ``load_method`` does.
+    """
+    scope = _scope(reference, repository)
+    known = known_fields(scope)
+    return _method(scope), known is None or "validation_protocol" in known
+
+
+def _scope(reference: str, repository: Path | None) -> Scope:
+    """The module that a reference names, read."""
     target = find_target(reference, repository, to_write=False)
+    return Scope(target, parse(target.read(), target.path))
+
+
+def _method(scope: Scope) -> MethodMetadata:
     try:
-        return read_declaration(target).metadata()
+        return declaration_in(scope).metadata()
     except Failure as failure:
         if failure.exit != Exit.REFUSED:
             raise
-        return _imported(target, failure)
-
-
-def can_declare(field: str, reference: str, repository: Path | None = None) -> bool:
-    """Whether the class that ``MODULE:ATTR`` is declared with has a field; yes where the source of it is not found.
-
-    Fields are newer than ``tabarena`` 0.1.0 that a checkout of it can neither declare nor be blamed for.
-
-    Raises:
-        Failure: there is no such module (exit 2).
-    """
-    target = find_target(reference, repository, to_write=False)
-    known = known_fields(Scope(target, parse(target.read(), target)))
-    return known is None or field in known
+        return _imported(scope.target, failure)
 
 
 def _imported(target: Target, unread: Failure) -> MethodMetadata:

@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from benchwright.contract import Failure, usage_error
@@ -135,13 +136,13 @@ class Scope:
                 if path is not None:
                     place = Target(module, "", path, root, self.target.repository)
                     with contextlib.suppress(Failure):  # then what it binds is not known here, and that is what is told
-                        self._imported[module] = Scope(place, parse(place.read(), place), self._imported)
+                        self._imported[module] = Scope(place, parse(place.read(), path), self._imported)
                     break
         return self._imported[module]
 
 
-def parse(source: bytes, target: Target) -> ast.Module:
-    """The syntax tree of a module's bytes, in the encoding they declare.
+def parse(source: bytes, path: Path, expected: str = "a module that compiles") -> ast.Module:
+    """The syntax tree of a file's bytes, in the encoding they declare.
 
     Raises:
         Failure: they are not Python (exit 2).
@@ -149,12 +150,12 @@ def parse(source: bytes, target: Target) -> ast.Module:
     try:
         return ast.parse(source)
     except SyntaxError as error:
-        where = target.at(error.lineno) if error.lineno else str(target.path)
-        raise usage_error(where, f"not Python: {error.msg}", "a module that compiles", code="not-python") from None
+        where = f"{path}:{error.lineno}" if error.lineno else str(path)
+        raise usage_error(where, f"not Python: {error.msg}", expected, code="not-python") from None
     except (ValueError, RecursionError, MemoryError) as error:
         # NUL bytes, and nesting beyond what the parser can follow.
         found = f"not Python: {str(error) or 'nested too deeply'}"
-        raise usage_error(str(target.path), found, "a module that compiles", code="not-python") from None
+        raise usage_error(str(path), found, expected, code="not-python") from None
 
 
 def calls_in_functions(tree: ast.Module, class_name: str) -> Iterator[tuple[str, int]]:

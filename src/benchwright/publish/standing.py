@@ -6,9 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from benchwright.contract import Exit, Failure, Problem
-from benchwright.objects import ObjectInfo, ObjectStore, survey
+from benchwright.objects import ObjectInfo, ObjectStore
 from benchwright.processing import layout
-from benchwright.publish.hosted import HostedManifest, HostedObject, Manifest, Predecessor, part_of, read_manifest
+from benchwright.publish.hosted import (
+    HostedManifest,
+    HostedObject,
+    Manifest,
+    Predecessor,
+    objects_at,
+    part_of,
+    read_manifest,
+)
 from benchwright.publish.upload_plan import PlannedObject, UploadPlan
 
 
@@ -69,9 +77,8 @@ class Standing:
         if self.marked:
             found = f"another artifact: {self._differences(self.manifest.manifest)}"
             return Problem("hosted-differs", where, found, expected, fix)
-        since = self.manifest.info.modified
-        begun = f", begun {since:%Y-%m-%d %H:%M} UTC" if since else ""
-        found = f"an unfinished upload of another artifact{begun}: {self._differences(self.manifest.manifest)}"
+        theirs = self.manifest
+        found = f"an unfinished upload of another artifact{theirs.begun}: {self._differences(theirs.manifest)}"
         return Problem("upload-unfinished", where, found, expected, f"let it be run again to its end; {fix}")
 
     def successor(self) -> Manifest:
@@ -114,11 +121,9 @@ def look(plan: UploadPlan, store: ObjectStore, *, trust: bool = True) -> Standin
         Failure: as the store does.
     """
     manifest = read_manifest(store, plan.method, plan.suite)
-    start = f"{plan.prefix}/"
-    seen = survey(store, [start + planned.name for planned in plan.objects], prefix=start)
-    there = {info.key.removeprefix(start): info for info in (*seen.found.values(), *seen.unexpected)}
-    found = {name: info for name, info in sorted(there.items()) if part_of(name)}
     planned_by_name = {planned.name: planned for planned in plan.objects}
+    there = objects_at(store, plan.prefix, planned_by_name)
+    found = {name: info for name, info in there.items() if part_of(name)}
     equal = {
         name
         for name, info in found.items()

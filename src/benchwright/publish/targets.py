@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchwright.arena import did_you_mean
-from benchwright.contract import Exit, Failure, Problem, usage_error
+from benchwright.contract import Exit, Failure, Problem, said, usage_error
 from benchwright.files import read_bytes
+from benchwright.files.checkout import checkout_around
 
 _LARGEST = 2**20
 """Bytes. The largest module that declares methods has under 20 KiB."""
@@ -55,7 +56,7 @@ class Target:
         try:
             return read_bytes(self.path, limit=_LARGEST)
         except OSError as error:
-            raise usage_error(str(self.path), (error.strerror or str(error)).lower(), "a readable module") from None
+            raise usage_error(str(self.path), said(error), "a readable module") from None
         except Failure as failure:
             raise Failure(failure.problems, exit=Exit.USAGE) from None
 
@@ -86,11 +87,22 @@ def find_target(reference: str, repository: Path | None = None, *, to_write: boo
         fix = "name the folder that holds the right one with --repo"
         raise usage_error(module, f"two files: {places}", "one", fix, code="ambiguous-module")
     ((path, root),) = found
-    around = folder if root in source_roots(folder) else _checkout_of(root)
+    around = folder if root in source_roots(folder) else checkout_around(root)
     target = Target(module, attribute, path.resolve(), root.resolve(), around.resolve())
     if to_write:
         _refuse_unwritable(target, path)
     return target
+
+
+def named_checkout(reference: str, repository: Path | None) -> Path | None:
+    """The checkout to name for a module to be found from any folder; None for that of an installed package.
+
+    Raises:
+        Failure: as ``find_target`` does.
+    """
+    folder = (repository or Path.cwd()).resolve()
+    target = find_target(reference, repository, to_write=False)
+    return folder if repository is not None or target.path.is_relative_to(folder) else None
 
 
 def source_roots(repository: Path) -> list[Path]:
@@ -137,14 +149,6 @@ def _imported_roots(module: str) -> list[Path]:
     except (ImportError, ValueError):
         return []
     return [Path(place).parent for place in (spec.submodule_search_locations or [])] if spec else []
-
-
-def _checkout_of(root: Path) -> Path:
-    """The checkout around a source root: the nearest folder with ``.git``, or else the root itself."""
-    for folder in (root, *root.parents):
-        if (folder / ".git").exists():
-            return folder
-    return root
 
 
 def _no_module(module: str, folder: Path, roots: Sequence[Path]) -> Failure:

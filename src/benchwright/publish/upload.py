@@ -20,7 +20,7 @@ from benchwright.publish.byte_count import ByteCount
 from benchwright.publish.hosted import MANIFEST, HostedManifest
 from benchwright.publish.standing import Standing, is_equal, look
 from benchwright.publish.upload_plan import PlannedObject, UploadPlan
-from benchwright.publish.verify import Verification, verify_objects
+from benchwright.publish.verify import LOCAL_FILES, Verification, verify_objects
 
 _LOOKS = 3
 """How often the place is looked at again after someone else wrote there first."""
@@ -52,8 +52,9 @@ def upload(
     """Put a planned artifact in its place and read it back; what is there already is not sent again.
 
     With ``replace``, another artifact in that place is replaced: the new manifest lists it, the marker goes, then the
-    objects are exchanged, each on the condition that it is still the one that was seen. Nothing is taken on trust then:
-    what counts as there is read back first. At the end, what killed uploads of a day ago or earlier left is removed.
+    objects are exchanged, each on the condition that it is still the one that was seen; nothing is removed once
+    someone else has claimed the place. Nothing is taken on trust then: what counts as there is read back first. At the
+    end, what killed uploads of a day ago or earlier left is removed.
 
     Raises:
         Failure: another artifact or another upload is there, or came in between (exit 5); the artifact's files changed
@@ -63,7 +64,7 @@ def upload(
     standing, claim = _claimed(plan, store, replace)
     count = ByteCount(progress, sum(planned.size for planned in standing.outstanding) + plan.size)
     sent = _send_all(standing, claim, store, count)
-    verification = verify_objects(store, plan.manifest, basis="the files of the local artifact", count=count)
+    verification = verify_objects(store, plan.manifest, basis=LOCAL_FILES, count=count)
     with contextlib.suppress(Failure):  # a key may lack the right to list them; they do no harm, and cost little
         store.discard_unfinished(f"{plan.prefix}/")
     kept = tuple(planned.name for planned in plan.objects if planned.name not in sent)
@@ -108,20 +109,30 @@ def _claim(standing: Standing, store: ObjectStore) -> HostedManifest:
 def _send_all(standing: Standing, claim: ObjectInfo, store: ObjectStore, count: ByteCount) -> tuple[str, ...]:
     """Send what is outstanding, the marker last; the names of what was sent."""
     plan = standing.plan
-    marker = f"{plan.prefix}/{layout.METADATA}"
+    last = next(planned for planned in plan.objects if planned.name == layout.METADATA)
     if not standing.outstanding and not standing.obsolete:
         return ()
     if standing.marked:
-        store.delete(marker)
+        _unmark(last, standing.found[last.name], plan, claim, store)
     parts = [planned for planned in standing.outstanding if planned.name != layout.METADATA]
     sent = [part.name for part in parts if _send(part, standing.found.get(part.name), plan, store, count)]
     for info in standing.obsolete:
-        store.delete(info.key)
+        _check_claim(plan, claim, store)
+        store.delete(info.key, if_match=info.etag)
     _check_claim(plan, claim, store)
-    last = next(planned for planned in plan.objects if planned.name == layout.METADATA)
     if _send(last, None, plan, store, count):
         sent.append(last.name)
     return tuple(sent)
+
+
+def _unmark(planned: PlannedObject, seen: ObjectInfo, plan: UploadPlan, claim: ObjectInfo, store: ObjectStore) -> None:
+    """Remove the marker that was seen; the one that another run of this upload may have set by now stays."""
+    _check_claim(plan, claim, store)
+    try:
+        store.delete(seen.key, if_match=seen.etag)
+    except Conflict:
+        if not _is_there(planned, seen.key, store):
+            raise
 
 
 def _send(
@@ -140,11 +151,16 @@ def _send(
             if_match=there.etag if there is not None else None,
         )
     except Conflict:
-        now = store.head(key)
-        if now is None or not is_equal(planned, now, store):
+        if not _is_there(planned, key, store):
             raise
         return False
     return True
+
+
+def _is_there(planned: PlannedObject, key: str, store: ObjectStore) -> bool:
+    """Whether whoever was faster put the planned content there."""
+    now = store.head(key)
+    return now is not None and is_equal(planned, now, store)
 
 
 def _counted(chunks: Iterator[bytes], count: ByteCount) -> Iterator[bytes]:
@@ -154,7 +170,7 @@ def _counted(chunks: Iterator[bytes], count: ByteCount) -> Iterator[bytes]:
 
 
 def _check_claim(plan: UploadPlan, claim: ObjectInfo, store: ObjectStore) -> None:
-    """Refuse to mark an artifact as complete whose place someone else has claimed meanwhile."""
+    """Refuse to remove anything from a place, or to mark it as complete, that someone else has claimed meanwhile."""
     now = store.head(f"{plan.prefix}/{MANIFEST}")
     if now is None or now.etag != claim.etag:
         found, fix = "claimed by another upload meanwhile", "look at what is there now, then run this again"

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchwright.arena import MethodMetadata
-from benchwright.contract import Exit, Failure, Problem, Progress, usage_error
+from benchwright.contract import Exit, Failure, Problem, Progress
 from benchwright.objects import StoreLocation
 from benchwright.processing import layout
 from benchwright.processing.sidecar import FileFacts
 from benchwright.publish import artifact_checks as checks
 from benchwright.publish import upload_remarks
 from benchwright.publish.archive import Archive, measure, survey_folder, zip_chunks
-from benchwright.publish.artifact import Artifact
+from benchwright.publish.artifact import DeclaredArtifact
 from benchwright.publish.byte_count import ByteCount
 from benchwright.publish.hosted import (
     PROCESSED_ZIP,
@@ -25,9 +24,10 @@ from benchwright.publish.hosted import (
     HostedObject,
     Manifest,
     check_apart,
+    key_prefix,
     part_of,
-    prefix_of,
 )
+from benchwright.publish.suite import suite_is_method
 
 _PIECE = 2**20
 
@@ -90,6 +90,16 @@ class UploadPlan:
         return f"{self.destination}/{self.prefix}"
 
     @property
+    def label(self) -> str:
+        """The method as people name it."""
+        return f"{self.method}, suite {self.suite}"
+
+    @property
+    def lines(self) -> list[str]:
+        """The objects for people."""
+        return [f"  {one.name}: {one.size:,} bytes, SHA-256 {one.sha256[:12]}..." for one in self.objects]
+
+    @property
     def parts(self) -> tuple[str, ...]:
         """The parts of the artifact, in the order they are sent."""
         return tuple(dict.fromkeys(planned.part for planned in self.objects))
@@ -119,27 +129,8 @@ class UploadPlan:
         }
 
 
-def destination_of(metadata: MethodMetadata, store: str | None) -> StoreLocation:
-    """The store that is named, else the one that the method's metadata declares.
-
-    Raises:
-        Failure: there is none, or it is no store (exit 2).
-    """
-    if store is not None:
-        return StoreLocation.parse(store)
-    if metadata.cache_type == "local":
-        fix = (
-            "declare one: scripts/set_method_info.py MODULE:ATTR --set cache_type=r2 "
-            """--set 'cache_kwargs={"bucket": "BUCKET", "prefix": "PREFIX"}', or name one with --store LOCATION"""
-        )
-        where = f"{metadata.method}: cache_type"
-        raise usage_error(where, "'local', which names no store", "r2 or s3", fix, code="no-store")
-    location = metadata.cache_kwargs
-    return StoreLocation(metadata.cache_type, location["bucket"], location["prefix"].strip("/"))
-
-
 def plan_upload(
-    artifact: Artifact, destination: StoreLocation, *, upload_raw: bool = True, progress: Progress | None = None
+    artifact: DeclaredArtifact, destination: StoreLocation, *, upload_raw: bool = True, progress: Progress | None = None
 ) -> UploadPlan:
     """Check an artifact and measure every object of it; nothing is sent and no store is asked.
 
@@ -147,7 +138,7 @@ def plan_upload(
         Failure: the artifact is incomplete, was changed since it was processed, or contradicts its declaration; every
             problem at once (exit 1, or 2 where the declaration itself cannot be).
     """
-    prefix = prefix_of(*artifact.declared.key)
+    prefix = key_prefix(*artifact.declared.key)
     check_apart(destination, prefix, artifact.folder)
     planning = _Planning(artifact, upload_raw, progress)
     objects = planning.objects()
@@ -161,7 +152,7 @@ def plan_upload(
 class _Planning:
     """The artifact under examination, the problems so far, and every file of it by its path and digest."""
 
-    def __init__(self, artifact: Artifact, upload_raw: bool, progress: Progress | None) -> None:
+    def __init__(self, artifact: DeclaredArtifact, upload_raw: bool, progress: Progress | None) -> None:
         self.problems: list[Problem] = []
         self.exit = Exit.NO
         self._artifact = artifact
@@ -188,9 +179,7 @@ class _Planning:
         declared = self._artifact.declared
         if declared.method == declared.suite:
             fix = "declare the dated run: scripts/set_method_info.py MODULE:ATTR --set suite=SUITE, then process again"
-            where = f"{declared.method}: suite"
-            found, expected = f"{declared.suite!r}, the method's own name", "another name than the method's"
-            self.problems.append(Problem("suite-is-method", where, found, expected, fix))
+            self.problems.append(suite_is_method(f"{declared.method}: suite", repr(declared.suite), fix))
             self.exit = Exit.USAGE
 
     def _tables(self) -> list[str]:
@@ -225,7 +214,7 @@ class _Planning:
         return archives
 
     def _no_folder(self, name: str) -> Problem:
-        fix = "process again: scripts/run_process_method.py PATH --method-metadata MODULE:ATTR --process"
+        fix = checks.PROCESS_AGAIN
         if name == layout.RAW:
             fix += "; or leave the raw results out: --no-upload-raw"
         where = str(self._artifact.folder / name)

@@ -9,13 +9,14 @@ from benchwright.arena import MethodMetadata
 from benchwright.contract import Failure, Problem
 from benchwright.objects import StoreLocation
 from benchwright.processing import layout
-from benchwright.publish.artifact import Artifact
+from benchwright.publish.artifact import DeclaredArtifact
 from benchwright.publish.artifact_checks import machine_path
+from benchwright.publish.destination import destination_of
 from benchwright.publish.hosted import PROCESSED_ZIP, RAW_ZIP, ZIPS
 
 
 def remarks(
-    artifact: Artifact, destination: StoreLocation, names: Sequence[str], upload_raw: bool
+    artifact: DeclaredArtifact, destination: StoreLocation, names: Sequence[str], upload_raw: bool
 ) -> Iterator[Problem]:
     """Everything worth saying of an artifact that is complete; ``names`` are the objects it is published as."""
     yield from _on_declaration(artifact, destination)
@@ -23,7 +24,7 @@ def remarks(
     yield from _on_parts(artifact, names, upload_raw)
 
 
-def _on_declaration(artifact: Artifact, destination: StoreLocation) -> Iterator[Problem]:
+def _on_declaration(artifact: DeclaredArtifact, destination: StoreLocation) -> Iterator[Problem]:
     metadata = artifact.metadata
     if changed := artifact.changed_fields:
         said = ", ".join(f"{name} {new!r} (was {old!r})" for name, (old, new) in changed.items())
@@ -44,16 +45,13 @@ def _on_declaration(artifact: Artifact, destination: StoreLocation) -> Iterator[
 
 
 def _declared_location(metadata: MethodMetadata) -> StoreLocation | None:
-    if metadata.cache_type == "local":
-        return None
-    location = metadata.cache_kwargs
     try:
-        return StoreLocation(metadata.cache_type, location["bucket"], location["prefix"].strip("/"))
+        return destination_of(metadata, None)
     except Failure:
         return None
 
 
-def _on_processing(artifact: Artifact) -> Iterator[Problem]:
+def _on_processing(artifact: DeclaredArtifact) -> Iterator[Problem]:
     sidecar = artifact.sidecar
     if sidecar is None:
         found = "not there: neither the validation protocol nor the files' digests could be compared"
@@ -69,7 +67,7 @@ def _on_processing(artifact: Artifact) -> Iterator[Problem]:
         yield named
 
 
-def _on_parts(artifact: Artifact, names: Sequence[str], upload_raw: bool) -> Iterator[Problem]:
+def _on_parts(artifact: DeclaredArtifact, names: Sequence[str], upload_raw: bool) -> Iterator[Problem]:
     metadata, folder = artifact.metadata, artifact.folder
     if metadata.method_type == "config" and layout.TRAJECTORIES not in names:
         yield Problem("no-trajectories", layout.TRAJECTORIES, "not there, so not published: one config was run")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from benchwright.arena import MethodMetadata
-from benchwright.contract import Exit, Failure, Problem, Progress
+from benchwright.contract import Exit, Failure, Outcome, Problem, Progress
 from benchwright.objects import ObjectInfo, ObjectStore, survey
 from benchwright.processing import layout
 from benchwright.publish.artifact_checks import check_table
@@ -20,14 +20,20 @@ from benchwright.publish.hosted import (
     MANIFEST,
     PROCESSED_ZIP,
     RAW_ZIP,
+    WRITES_NONE,
     ZIPS,
     HostedObject,
     Manifest,
+    key_prefix,
+    no_manifest,
+    objects_at,
     part_of,
-    prefix_of,
     read_manifest,
 )
+from benchwright.publish.upload_plan import UploadPlan
 
+LOCAL_FILES = "the files of the local artifact"
+"""The basis of a verification against what is here."""
 _UPLOAD_AGAIN = (
     "upload it again: scripts/run_upload_results.py --apply; where the store's own record is wrong, --replace"
 )
@@ -65,10 +71,20 @@ class Verification:
         """Whether every expected object is there as it should be."""
         return not self.problems
 
-    @property
-    def lines(self) -> list[str]:
-        """The proofs for people."""
-        return [f"  {one.name}: {one.size:,} bytes, SHA-256 {one.sha256[:12]}..., {one.shown}" for one in self.proofs]
+    def outcome(
+        self, what: str, data: Mapping[str, Any], *, remarks: Sequence[Problem] = (), next: Sequence[str] = ()
+    ) -> Outcome:
+        """The verification in a script's form; ``what`` was verified, ``remarks`` are others' beside its own."""
+        state = f"{len(self.proofs)} objects proved" if self.ok else f"{len(self.problems)} problems"
+        lines = [f"  {one.name}: {one.size:,} bytes, SHA-256 {one.sha256[:12]}..., {one.shown}" for one in self.proofs]
+        return Outcome(
+            f"{what}: {state} at {self.url}",
+            {**data, "verification": self.to_dict()},
+            [f"compared with {self.basis}", *lines],
+            (*self.problems, *self.remarks, *remarks),
+            next,
+            exit=Exit.DONE if self.ok else Exit.NO,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The verification in the JSON envelope's form."""
@@ -84,7 +100,7 @@ def verify_objects(store: ObjectStore, expected: Manifest, *, basis: str, count:
     Raises:
         Failure: as the store does; what is wrong with an object is a problem of the result instead.
     """
-    prefix = prefix_of(expected.method, expected.suite)
+    prefix = key_prefix(expected.method, expected.suite)
     seen = survey(store, [f"{prefix}/{name}" for name in expected.objects], prefix=f"{prefix}/")
     proofs, problems = [], []
     for name, facts in sorted(expected.objects.items()):
@@ -100,8 +116,8 @@ def verify_objects(store: ObjectStore, expected: Manifest, *, basis: str, count:
     with _kept(problems):
         hosted = read_manifest(store, expected.method, expected.suite)
         if hosted is None:
-            found = "not there: the next upload writes it; who fetches the artifact cannot compare digests"
-            remarks.append(Problem("no-manifest", f"{store.url}/{prefix}/{MANIFEST}", found))
+            said = "the next upload writes it; who fetches the artifact cannot compare digests"
+            remarks.append(no_manifest(f"{store.url}/{prefix}", said))
         elif hosted.manifest.objects != expected.objects:
             where, found = f"{store.url}/{prefix}/{MANIFEST}", "the manifest of another artifact"
             problems.append(Problem("manifest-differs", where, found, "the objects of this one", _UPLOAD_AGAIN))
@@ -119,13 +135,22 @@ def _kept(problems: list[Problem]) -> Iterator[None]:
         problems += [replace(problem, fix=_UPLOAD_AGAIN) for problem in failure.problems]
 
 
+def verify_plan(store: ObjectStore, plan: UploadPlan, *, progress: Progress | None = None) -> Verification:
+    """Verify an artifact of which there is a local copy, planned as it was uploaded.
+
+    Raises:
+        Failure: as the store does.
+    """
+    return verify_objects(store, plan.manifest, basis=LOCAL_FILES, count=ByteCount(progress, plan.size))
+
+
 def verify_hosted(store: ObjectStore, method: str, suite: str, *, progress: Progress | None = None) -> Verification:
     """Verify an artifact of which there is no local copy: against its manifest, else as far as it speaks for itself.
 
     Raises:
         Failure: nothing is hosted there (code ``not-hosted``, exit 1), and as the store does.
     """
-    prefix = prefix_of(method, suite)
+    prefix = key_prefix(method, suite)
     hosted = read_manifest(store, method, suite)
     if hosted is not None:
         count = ByteCount(progress, sum(facts.size for facts in hosted.manifest.objects.values()))
@@ -150,9 +175,8 @@ def _proved(store: ObjectStore, info: ObjectInfo, name: str, facts: HostedObject
 def _verify_unlisted(store: ObjectStore, prefix: str, progress: Progress | None) -> Verification:
     """Read back what a program without manifests uploaded: whole and readable is all that can be shown."""
     url = f"{store.url}/{prefix}"
-    seen = survey(store, [f"{prefix}/{layout.METADATA}"], prefix=f"{prefix}/")
-    there = {info.key.removeprefix(f"{prefix}/"): info for info in (*seen.found.values(), *seen.unexpected)}
-    objects = {name: info for name, info in sorted(there.items()) if part_of(name)}
+    there = objects_at(store, prefix, [layout.METADATA])
+    objects = {name: info for name, info in there.items() if part_of(name)}
     if not objects:
         raise not_hosted(url)
     count = ByteCount(progress, sum(info.size for info in objects.values()))
@@ -173,10 +197,9 @@ def _verify_unlisted(store: ObjectStore, prefix: str, progress: Progress | None)
             count(info.size)
     if layout.METADATA not in objects:
         problems.append(_missing(f"{url}/{layout.METADATA}", "no such object: an upload that did not end"))
-    remarks = [_extra(store, info) for name, info in sorted(there.items()) if not part_of(name)]
+    remarks = [_extra(store, info) for name, info in there.items() if not part_of(name)]
     said = "its digests could not be compared; sizes, checksums inside the zips and tables were"
-    fix = "uploaded by a program that writes none"
-    remarks.append(Problem("no-manifest", f"{url}/{MANIFEST}", f"not there: {said}", "", fix))
+    remarks.append(no_manifest(url, said, WRITES_NONE))
     return Verification(url, f"nothing: there is no {MANIFEST}", tuple(proofs), tuple(problems), tuple(remarks))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from benchwright.contract import Exit, Failure, Problem
 from benchwright.publish.changes import Change, same_value
 from benchwright.publish.declarations import Declaration
+from benchwright.publish.suite import suite_declared, suite_is_method
 
 UNVERIFIED = Change("verified", False)
 """What every declaration should say until someone has verified the results; written where nothing is declared."""
@@ -35,14 +36,19 @@ def _comes_from_elsewhere(declaration: Declaration, field: str) -> bool:
     return field in declaration.unpacked or field in declaration.described
 
 
-def check_values(declaration: Declaration, wanted: Mapping[str, Any], changes: Sequence[Change]) -> None:
+def check_values(
+    declaration: Declaration, wanted: Mapping[str, Any], changes: Sequence[Change], *, force: bool = False
+) -> None:
     """Raise unless the call can be given ``wanted`` and declares a method that may be.
 
     Raises:
-        Failure: a value is not written in the call (exit 5), breaks a rule of ``MethodMetadata``, or is of a field that
-            the checkout does not know (exit 2): all of it at once.
+        Failure: a value is not written in the call, or the suite would become another one without ``force`` (exit 5);
+            a value breaks a rule of ``MethodMetadata``, or is of a field that the checkout does not know (exit 2): all
+            of it at once.
     """
     problems = _unreachable(declaration, wanted)
+    if not force:
+        problems += _other_suite(declaration, wanted)
     exit = Exit.REFUSED if problems else Exit.USAGE
     try:
         metadata = declaration.metadata(wanted)
@@ -51,12 +57,21 @@ def check_values(declaration: Declaration, wanted: Mapping[str, Any], changes: S
     else:
         if metadata.suite == metadata.method and any(change.field in ("suite", "method") for change in changes):
             where = f"MethodMetadata {metadata.method!r}: suite"
-            expected = "another name than the method's, for (method, suite) to tell runs apart"
             fix = "name the run, as in suite=tabarena-2026-06-30"
-            problems.append(Problem("suite-equals-method", where, repr(metadata.suite), expected, fix))
+            problems.append(suite_is_method(where, repr(metadata.suite), fix))
     problems += _unknown_there(declaration, wanted)
     if problems:
         raise Failure(problems, exit=exit)
+
+
+def _other_suite(declaration: Declaration, wanted: Mapping[str, Any]) -> list[Problem]:
+    """A suite in the place of another one. One that is the method's name, or has no letter or digit, names no run."""
+    old = declaration.values.get("suite", declaration.supplied("suite"))
+    method = declaration.values.get("method", declaration.supplied("method"))
+    named = isinstance(old, str) and old != method and any(character.isalnum() for character in old)
+    if not named or wanted.get("suite", old) == old:
+        return []
+    return [suite_declared(f"{declaration.target}: suite", old)]
 
 
 def _unknown_there(declaration: Declaration, wanted: Mapping[str, Any]) -> list[Problem]:

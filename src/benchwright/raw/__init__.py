@@ -1,4 +1,4 @@
-"""Raw results: found, loaded without running their code, aligned, reduced to rows, inspected by method."""
+"""Raw results: found, loaded without running their code, aligned, inspected by method."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from benchwright.raw.methods import RawMethod, method_declared, method_named, read_declared, read_methods
     from benchwright.raw.protocol import Protocol, effective_protocol, infer_validation_protocol
     from benchwright.raw.result import Predictions, ProblemType, Result
-    from benchwright.raw.rows import reduce_results, result_row, row_schema
 
 _HOMES = {
     "Found": "finding",
@@ -37,9 +36,6 @@ _HOMES = {
     "Predictions": "result",
     "ProblemType": "result",
     "Result": "result",
-    "reduce_results": "rows",
-    "result_row": "rows",
-    "row_schema": "rows",
 }
 __all__ = [
     "Found",
@@ -63,9 +59,6 @@ __all__ = [
     "method_named",
     "read_declared",
     "read_methods",
-    "reduce_results",
-    "result_row",
-    "row_schema",
 ]
 
 

@@ -5,6 +5,7 @@ The arithmetic is the benchmark's own (accumulate in float64, store float32), so
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,11 +120,18 @@ def _as_positions(bag: Fields, raw: Any, y_val_index: NDArray[Any]) -> Any:
         return _NO_ROWS
 
 
+def all_rows(val_rows: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    """The positions of all children one after another, of whatever integer types they are."""
+    return np.concatenate(val_rows, dtype=np.int64, casting="unsafe")
+
+
 def _times_covered(bag: Fields, val_rows: list[NDArray[Any]], rows: int) -> NDArray[np.int64]:
     """How many children predict each validation row: (n,)."""
-    covered = np.zeros(rows, dtype=np.int64)
-    for at in val_rows:
-        covered[at] += 1
+    covered = np.bincount(all_rows(val_rows), minlength=rows)
+    if covered.max() > 1:  # a child may name a row twice, and counts once all the same
+        covered = np.zeros(rows, dtype=np.int64)
+        for at in val_rows:
+            covered[at] += 1
     if missing := int(np.count_nonzero(covered == 0)):
         bag.note("shape-mismatch", f"{missing:,} of {rows:,} val rows are in no child", "every row in a child")
     return covered

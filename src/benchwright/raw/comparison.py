@@ -8,14 +8,14 @@ from typing import Any, Literal
 
 from benchwright.arena import MethodMetadata, did_you_mean
 from benchwright.arena.config_names import processed_name
-from benchwright.contract import Exit, Failure, Problem
+from benchwright.arena.official import OFFICIAL_PROTOCOLS
+from benchwright.contract import Exit, Failure, Problem, Severity
 from benchwright.raw.inference import Inferred
 from benchwright.raw.methods import RUNNER_PREFIX
 from benchwright.raw.protocol import OUTER_KEY
-from benchwright.raw.protocols import OFFICIAL, Protocols
+from benchwright.raw.protocols import Protocols
 
 Match = Literal["yes", "NO", "?", "not declared"]
-Severity = Literal["error", "warn", "context"]
 ACCEPTABLE = (
     "method",
     "method_type",
@@ -130,7 +130,7 @@ def check_accepted(fields: Sequence[str]) -> None:
 
 
 def unofficial(protocols: Protocols, arena: str, where: str) -> Problem | None:
-    """What is wrong if the results do not show the official protocol of ``arena``, one of `OFFICIAL`."""
+    """What is wrong if the results do not show the official protocol of ``arena``, one of `OFFICIAL_PROTOCOLS`."""
     unlike = protocols.unlike(arena)
     if not unlike:
         return None
@@ -139,7 +139,7 @@ def unofficial(protocols: Protocols, arena: str, where: str) -> Problem | None:
         "unofficial-protocol",
         where,
         f"{unlike} of {sum(protocols.counts.values())} results are not shown to be validated as {arena} does ({shown})",
-        OFFICIAL[arena],
+        OFFICIAL_PROTOCOLS[arena],
         "these results cannot be uploaded as official ones; run the method under the arena's protocol",
     )
 

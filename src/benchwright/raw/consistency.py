@@ -54,7 +54,7 @@ def _duplicates(results: Iterable[ResultFacts]) -> Iterator[Problem]:
                 result.file.place,
                 f"{result.framework} on {result.dataset}, split {result.split}, is also in {earlier.file.place}",
                 "one file a result",
-                "remove the file that does not belong to this run",
+                "move the file that does not belong to this run out of its tree",
             )
 
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from benchwright.arena.config_names import prefix_of
+from benchwright.arena.config_names import family_of, prefix_of
 from benchwright.contract import Failure, Problem, Progress
-from benchwright.raw.finding import RawFile
+from benchwright.raw.fields import number_in, text_in
+from benchwright.raw.finding import RawFile, misplaced
 from benchwright.raw.forks import forked_map
+from benchwright.raw.labels import labels_checksum
 from benchwright.raw.loading import load_result
 from benchwright.raw.protocol import Protocol, effective_protocol
-from benchwright.raw.result import Result
-from benchwright.raw.rows import labels_checksum, number_in, text_in
 
 _CHUNK = 16
 """Files a process reads at a time: enough to pay for sending them, few enough for a progress that moves."""
@@ -30,8 +30,8 @@ class ResultFacts:
     ``prefix`` is the part of ``framework`` that stands for the method. ``kind`` is ``config`` or ``baseline``.
     ``num_gpus`` is what the fit was given, None where that is not recorded, as in every baseline. ``gpu_seen`` says
     whether a GPU was visible to torch there, ``gpu_used`` whether memory of it was allocated; None where nothing was
-    recorded. ``labels`` is the checksum of `rows.labels_checksum`. ``started`` is the start of the run in seconds since
-    1970. ``warnings`` are those of `Result`.
+    recorded. ``labels`` is that of `labels_checksum`. ``started`` is the start of the run in seconds since 1970.
+    ``warnings`` are those of `Result`.
     """
 
     file: RawFile
@@ -94,17 +94,17 @@ def _read(file: RawFile) -> dict[str, Any] | tuple[Problem, ...]:
         result = load_result(file.place)
     except Failure as failure:
         return failure.problems
-    if (result.framework, result.repeat, result.fold) != (file.method, file.repeat, file.fold):
-        return (_misplaced(result, file),)
+    if stray := misplaced(result, file.method, file.split_name):
+        return (stray,)
     protocol = effective_protocol(result)
     said: dict[str, Any] = {name: _printable(getattr(protocol, name)) for name in _SAID}
     method, memory = result.method_metadata, result.memory_usage
-    model_type, peak = text_in(method, "model_type"), number_in(memory, "peak_mem_gpu")
+    peak = number_in(memory, "peak_mem_gpu")
     seen = memory.get("gpu_tracking_enabled")
     return {name: getattr(result, name) for name in _AS_THEY_ARE} | {
         "prefix": prefix_of(result.framework, method),
-        "model_type": _printable(model_type),
-        "ag_key": _printable(text_in(method, "ag_key") or model_type),
+        "model_type": _printable(text_in(method, "model_type")),
+        "ag_key": _printable(family_of(method)),
         "name_prefix": _printable(text_in(method, "name_prefix")),
         "num_gpus": number_in(method, "num_gpus"),
         "gpu_seen": seen if isinstance(seen, bool) else None,
@@ -114,16 +114,6 @@ def _read(file: RawFile) -> dict[str, Any] | tuple[Problem, ...]:
         "started": _second(number_in(result.experiment_metadata, "time_start")),
         "warnings": tuple(result.warnings),
     }
-
-
-def _misplaced(result: Result, file: RawFile) -> Problem:
-    return Problem(
-        "misplaced-result",
-        file.place,
-        f"a result of {result.framework}, repeat {result.repeat}, fold {result.fold}",
-        f"one of {file.method}, repeat {file.repeat}, fold {file.fold}, as its folders say",
-        "move it to its own folder, or remove it and run this item again",
-    )
 
 
 def _printable(text: str | None) -> str | None:

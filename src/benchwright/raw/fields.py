@@ -18,6 +18,7 @@ _MAX_NODES = 200_000
 _MAX_DEPTH = 100
 _KINDS = {"f": "floats", "iu": "integers", "biu": "integers"}
 _CONTAINERS = (list, tuple, set, frozenset)
+_SCALARS = frozenset({str, int, float, bool, type(None)})
 _NO_FOLDER_NAMES = {".", ".."}
 AGAIN = "run this item again"
 
@@ -142,6 +143,23 @@ def show(value: Any) -> str:
     return f"a value of type {type(value).__name__}"
 
 
+def text_in(source: Mapping[str, Any], key: str) -> str | None:
+    """The text under a key of a result's metadata; None for anything else."""
+    value = source.get(key)
+    return str(value) if isinstance(value, str) else None
+
+
+def number_in(source: Mapping[str, Any], key: str) -> float | None:
+    """The number under a key of a result's metadata; None for anything else."""
+    value = source.get(key)
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
+
+
 def too_large(values: Iterable[Any]) -> str | None:
     """Why these values cannot be walked by others (written as JSON, compared, printed), or None.
 
@@ -154,6 +172,8 @@ def too_large(values: Iterable[Any]) -> str | None:
             return None
         below: list[Any] = []
         for value in level:
+            if type(value) in _SCALARS:  # nearly all of them
+                continue
             if isinstance(value, dict):
                 below.extend(value.values())
             elif isinstance(value, _CONTAINERS):

@@ -8,11 +8,14 @@ import re
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchwright.contract import Problem, usage_error
 from benchwright.files.run_paths import RESULT_NAME
 from benchwright.raw.forks import forked_map
+
+if TYPE_CHECKING:
+    from benchwright.raw.result import Result
 
 _SPLIT = re.compile(r"(0|[1-9][0-9]{0,8})_(0|[1-9][0-9]{0,8})", re.ASCII)
 _FOLDERS_BEFORE_FORKS = 300
@@ -43,7 +46,17 @@ class RawFile(NamedTuple):
     @property
     def place(self) -> str:
         """The path as text, for who opens hundreds of thousands: a ``Path`` costs a third of the look at the file."""
-        return f"{self.folder}/{self.repeat}_{self.fold}/{RESULT_NAME}"
+        return f"{self.folder}/{self.split_name}/{RESULT_NAME}"
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """What a file's content cannot change without: its size, and when it was written."""
+        return self.size, self.mtime_ns
+
+    @property
+    def split_name(self) -> str:
+        """The name of the split's folder."""
+        return f"{self.repeat}_{self.fold}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +102,22 @@ def find_results(root: Path | str) -> Found:
             )
         )
     return Found(walk.files, walk.problems)
+
+
+def misplaced(result: Result, method: str, split: str) -> Problem | None:
+    """What is wrong with a result in the folders of a ``method`` and ``split`` (``<repeat>_<fold>``), if not its own.
+
+    Whoever picked it by its folder would rate someone else's numbers.
+    """
+    if (result.framework, f"{result.repeat}_{result.fold}") == (method, split):
+        return None
+    return Problem(
+        "misplaced-result",
+        str(result.path),
+        f"a result of {result.framework}, repeat {result.repeat}, fold {result.fold}",
+        f"one of {method}, {split}, as its folders say",
+        "move it to its own folder, or run this item again: its set-up moves the file aside",
+    )
 
 
 def _walk_below(folder: str) -> tuple[list[tuple[Any, ...]], list[Problem]]:

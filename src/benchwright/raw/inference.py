@@ -10,6 +10,7 @@ from typing import Any
 from benchwright.arena.config_names import default_config, numbered
 from benchwright.raw.coverage import Coverage, coverage
 from benchwright.raw.facts import ResultFacts
+from benchwright.raw.finding import RawFile
 from benchwright.raw.methods import RawMethod
 from benchwright.raw.protocols import Protocols, protocols
 
@@ -88,8 +89,8 @@ class Inferred:
         }
 
 
-def infer(method: RawMethod) -> Inferred:
-    """The fields that a method's results imply.
+def infer(method: RawMethod, tree: Iterable[RawFile] | None = None) -> Inferred:
+    """The fields that a method's results imply; ``tree`` are all files it lies among, which tell what it lacks.
 
     Raises:
         ValueError: the method has no usable result.
@@ -120,7 +121,7 @@ def infer(method: RawMethod) -> Inferred:
         can_hpo=len(frameworks) > 1,
         is_bag=any(result.protocol.children > 1 for result in results),
         protocols=protocols(result.protocol for result in results),
-        coverage=coverage(results),
+        coverage=coverage(results, method.files if tree is None else tree),
         last_day=datetime.fromtimestamp(max(started), UTC).date().isoformat() if started else None,
     )
 

@@ -10,6 +10,7 @@ from benchwright.arena import MethodMetadata
 from benchwright.contract import Problem
 from benchwright.raw.comparison import ComparedField, compare, unofficial
 from benchwright.raw.consistency import inconsistencies
+from benchwright.raw.finding import RawFile
 from benchwright.raw.inference import Inferred, infer
 from benchwright.raw.methods import RawMethod
 from benchwright.raw.snippet import snippet
@@ -23,7 +24,8 @@ class Inspection:
 
     ``inferred`` is None where no result can be used. ``compared`` is empty where nothing was declared to compare with.
     ``unusable`` are the problems of files that give no result, ``inconsistent`` those of results that cannot all be
-    right, ``unofficial`` that the results do not have the expected protocol, ``doubtful`` what fails no result.
+    right, ``unofficial`` that the results do not have the expected protocol, ``incomplete`` that there are splits
+    without a result, ``doubtful`` what fails no result. ``declared_as`` is the reference of what it was compared with.
     """
 
     method: RawMethod
@@ -32,7 +34,9 @@ class Inspection:
     unusable: tuple[Problem, ...]
     inconsistent: tuple[Problem, ...]
     unofficial: Problem | None
+    incomplete: Problem | None
     doubtful: tuple[Problem, ...]
+    declared_as: str = ""
 
     @property
     def refused(self) -> bool:
@@ -50,11 +54,28 @@ class Inspection:
         """Whether nothing speaks against the method, lost results included."""
         return not self.refused and not self.unusable
 
+    @property
+    def against(self) -> tuple[Problem, ...]:
+        """What keeps the method from being processed whatever is declared, and what is lost of it."""
+        unofficial = () if self.unofficial is None else (self.unofficial,)
+        return (*unofficial, *self.inconsistent, *self.unusable)
+
+    @property
+    def remarks(self) -> tuple[Problem, ...]:
+        """What is to be said of it beside that."""
+        return (*(() if self.incomplete is None else (self.incomplete,)), *self.doubtful)
+
+    @property
+    def corrections(self) -> list[str]:
+        """The edits of the declaration, as ``FIELD=VALUE``, that would mend what fails."""
+        return [row.correction for row in self.compared if row.correction]
+
     def to_dict(self) -> dict[str, Any]:
         """The inspection as plain values."""
         inferred = self.inferred
         return {
             "method": self.method.name,
+            "declared_as": self.declared_as or None,
             "files": len(self.method.results) + len(self.method.unusable),
             "unusable": len(self.method.unusable),
             "inferred": None if inferred is None else inferred.to_dict(),
@@ -69,19 +90,21 @@ def inspect(
     method: RawMethod,
     metadata: MethodMetadata | None = None,
     *,
+    declared_as: str = "",
+    tree: Sequence[RawFile] | None = None,
     accept: Collection[str] = (),
     accept_all: bool = False,
     protocol_declarable: bool = True,
     expected: str | None = None,
 ) -> Inspection:
-    """Inspect a method's results; with ``metadata``, against it (see ``compare``).
+    """Inspect a method's results; with ``metadata``, against it (see ``compare``), which is ``declared_as``.
 
-    ``expected`` names the arena whose official protocol they must have.
+    ``tree`` are all files that it lies among. ``expected`` names the arena whose official protocol they must have.
     """
     unusable = tuple(problem for each in method.unusable for problem in each.problems)
     if not method.results:
-        return Inspection(method, None, (), unusable, (), None, ())
-    inferred = infer(method)
+        return Inspection(method, None, (), unusable, (), None, None, (), declared_as)
+    inferred = infer(method, tree)
     rows: Sequence[ComparedField] = ()
     if metadata is not None:
         options = {"accept_all": accept_all, "protocol_declarable": protocol_declarable}
@@ -93,9 +116,11 @@ def inspect(
         unusable=unusable,
         inconsistent=tuple(inconsistencies(method.results)),
         unofficial=None if expected is None else unofficial(inferred.protocols, expected, method.name),
+        incomplete=inferred.coverage.problem(method.name),
         doubtful=tuple(
             Problem("doubtful-result", result.file.place, warning)
             for result in method.results
             for warning in result.warnings
         ),
+        declared_as=declared_as,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from benchwright.contract import counted
 from benchwright.raw.comparison import ComparedField
 from benchwright.raw.inference import Inferred
 from benchwright.raw.inspection import Inspection
@@ -15,40 +16,57 @@ _WIDEST_CELL = 44
 _TABLE = ("method", "type", "results", "configs", "datasets", "splits", "compute", "validation")
 
 
-def details(
-    judged: Sequence[Inspection], others: Sequence[Inspection], declared_as: str, room: int | None = None
-) -> list[str]:
-    """The report on the methods of a tree, in at most ``room`` lines: what is cut off there is said in the last one.
+def details(judged: Sequence[Inspection], others: Sequence[Inspection], *, whole: bool = True) -> list[str]:
+    """The report on the methods of a tree; a text of several lines is to be shown whole, or not at all.
 
-    ``judged`` were asked for, and compared with ``declared_as`` where that names something; ``others`` lie beside them.
+    ``judged`` were asked for, ``others`` lie beside them. Unless it is to be ``whole``, those of several that were not
+    compared with a declaration get a line each.
     """
-    blocks = [line for inspection in judged for line in block(inspection, declared_as)]
-    listed = [*table(judged), *blocks] if len(judged) > 1 else blocks
+    listed = table(judged) if len(judged) > 1 else []
+    compared = [inspection for inspection in judged if inspection.declared_as]
+    if compared or len(judged) == 1:
+        listed += [line for inspection in judged for line in block(inspection)]
+    else:
+        listed += _listing(judged, whole=whole)
     if others:
-        listed += ["also here:", *table(others)]
-        listed += [line for inspection in others for line in block(inspection)]
-    if room is None or len(listed) <= room:
-        return listed
-    hint = "--out FILE writes them" + (", --method NAME shows one method" if len(judged) + len(others) > 1 else "")
-    return [*listed[: room - 1], f"... {len(listed) - room + 1} more lines; {hint}"]
+        listed += ["also here:", *table(others), *_listing(others, whole=whole)]
+    return listed
 
 
-def summary(judged: Sequence[Inspection], others: Sequence[Inspection], declared_as: str) -> str:
+def _listing(inspections: Sequence[Inspection], *, whole: bool) -> list[str]:
+    """Several methods without their declarations in sight: a line each, or all there is to say of them."""
+    if whole:
+        return [line for inspection in inspections for line in block(inspection)]
+    width = max(len(inspection.method.name) for inspection in inspections)
+    lines = [
+        f"  {inspection.method.name.ljust(width)}  {inspection.inferred.coverage.extent}{_lost(inspection)}"
+        for inspection in inspections
+        if inspection.inferred is not None
+    ]
+    return [*lines, "  --method NAME shows one with its declaration, --out FILE writes them all"]
+
+
+def summary(judged: Sequence[Inspection], others: Sequence[Inspection]) -> str:
     """What came of it, in one line."""
     results = sum(len(inspection.method.results) for inspection in judged)
     if len(judged) > 1:
-        return f"{len(judged)} methods, {_count(results, 'result')}"
+        wrong = [f"{each.declared_as} ({', '.join(fields)})" for each in judged if (fields := _failing(each))]
+        said = f", not as declared: {'; '.join(wrong)}" if wrong else ""
+        return f"{len(judged)} methods, {counted(results, 'result')}{said}"
     (one,) = judged
     beside = f", one of {len(others) + 1} methods here" if others else ""
-    start = f"{one.method.name}{beside}: {_count(results, 'result')}"
-    failing = [row.field for row in one.compared if row.fails]
-    if failing:
-        return f"{start}, not as {declared_as} declares: {', '.join(failing)}"
+    start = f"{one.method.name}{beside}: {counted(results, 'result')}"
+    if failing := _failing(one):
+        return f"{start}, not as {one.declared_as} declares: {', '.join(failing)}"
     if one.inferred is None:
         return f"{one.method.name}{beside}: no file of {len(one.method.unusable)} can be used"
     if one.refused:
         return f"{start}, which cannot be processed like this"
-    return f"{start}, as {declared_as} declares" if one.compared else start
+    return f"{start}, as {one.declared_as} declares" if one.compared else start
+
+
+def _failing(inspection: Inspection) -> list[str]:
+    return [row.field for row in inspection.compared if row.fails]
 
 
 def table(inspections: Sequence[Inspection]) -> list[str]:
@@ -72,30 +90,36 @@ def _row(inspection: Inspection) -> tuple[str, ...]:
     )
 
 
-def block(inspection: Inspection, declared_as: str = "") -> list[str]:
-    """One method: the comparison with ``declared_as`` if there is one, what the results imply, else what to declare."""
+def block(inspection: Inspection) -> list[str]:
+    """One method: the comparison with its declaration if there is one, what its results imply, else what to declare."""
     method, inferred = inspection.method, inspection.inferred
-    lost = f", and {_count(len(method.unusable), 'file')} that cannot be used" if method.unusable else ""
-    lines = [f"{method.name}: {_count(len(method.results), 'result')}{lost}"]
+    lines = [f"{method.name}: {counted(len(method.results), 'result')}{_lost(inspection)}"]
     if inferred is None:
         return lines
     if inspection.compared:
-        lines += [f"  inferred against {declared_as}:", *(f"    {row}" for row in comparison(inspection.compared))]
+        rows = comparison(inspection.compared)
+        lines += [f"  inferred against {inspection.declared_as}:", *(f"    {row}" for row in rows)]
     lines += [f"  {label.ljust(_LABEL)}{text}" for label, text in _facts(inferred)]
     lines += [f"  {'validation'.ljust(_LABEL)}{_key(inferred)}, {_source(inferred)}"]
     lines += [f"    {line}" for line in inferred.protocols.lines()]
-    lines += [f"  {'coverage'.ljust(_LABEL)}{_extent(inferred)}"]
+    lines += [f"  {'coverage'.ljust(_LABEL)}{inferred.coverage.extent}"]
     lines += [f"    {line}" for line in inferred.coverage.lines()]
     return lines if inspection.compared else [*lines, *_pasted(inferred)]
 
 
 def comparison(rows: Iterable[ComparedField]) -> list[str]:
-    """The comparison as a table."""
+    """The comparison as a table, what differs on top; a row that matches has no severity."""
     cells = [("field", "inferred", "provided", "match", "severity")]
-    for row in rows:
+    for row in sorted(rows, key=lambda row: not row.differs):
         severity = f"{row.severity}, accepted" if row.accepted else row.severity
-        cells.append((row.field, _cell(row.inferred), _cell(row.provided), row.match, severity))
+        shown = "" if row.match == "yes" else severity
+        cells.append((row.field, _cell(row.inferred), _cell(row.provided), row.match, shown))
     return _columns(cells)
+
+
+def _lost(inspection: Inspection) -> str:
+    lost = len(inspection.method.unusable)
+    return f", and {counted(lost, 'file')} that cannot be used" if lost else ""
 
 
 def _facts(inferred: Inferred) -> list[tuple[str, str]]:
@@ -118,14 +142,6 @@ def _facts(inferred: Inferred) -> list[tuple[str, str]]:
     ]
 
 
-def _extent(inferred: Inferred) -> str:
-    extent = inferred.coverage
-    return (
-        f"{_count(extent.datasets, 'dataset')}, {_count(len(extent.splits), 'task')} (dataset x split), "
-        f"{_count(extent.folds, 'fold')}"
-    )
-
-
 def _key(inferred: Inferred) -> str:
     return "mixed" if inferred.protocols.mixed else inferred.protocols.key or "?"
 
@@ -136,7 +152,7 @@ def _source(inferred: Inferred) -> str:
 
 def _pasted(inferred: Inferred) -> list[str]:
     text = snippet(inferred)
-    return [] if text is None else ["  suggested declaration:", *text.splitlines()]
+    return [] if text is None else [f"  suggested declaration:\n{text}"]
 
 
 def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -151,7 +167,3 @@ def _cell(value: Any) -> str:
 
 def _listed(values: Iterable[str]) -> str:
     return ", ".join(values) or "none recorded"
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -11,7 +11,7 @@ from benchwright.contract import Problem
 from benchwright.raw.opcodes import NEWEST_PROTOCOL, BadStream, scan
 from benchwright.raw.reading import GZIP_MAGIC, HIGHEST_RATIO, OPEN_FLAGS, gunzip, read_file, unreadable
 
-RERUN = "remove the file and run this item again"
+RERUN = "run this item again: its set-up moves the file aside"
 _FIRST_READ = 16 * 1024
 _SMALLEST = 32
 _USUAL_RATIO = 12

@@ -37,11 +37,17 @@ def load_result(path: Path | str) -> Result:
     return load_file(path).result
 
 
-def load_file(path: Path | str) -> LoadedFile:
-    """One aligned result beside what the file holds, for who copies results. Raises as `load_result`."""
+def load_file(path: Path | str, version: tuple[int, int] | None = None) -> LoadedFile:
+    """One aligned result beside what the file holds, for who copies results.
+
+    ``version`` is `RawFile.version` of the file that is meant.
+
+    Raises:
+        Failure: as `load_result`; or it is not that file any more (code ``input-changed``).
+    """
     path = Path(path)
     try:
-        content = read_file(path)
+        content = read_file(path, version)
         loaded = loads(unpacked(content))
     except BadStream as error:
         fix = _DISTRUST if error.code == "dangerous-pickle" else RERUN
@@ -71,7 +77,7 @@ def iter_results(files: Iterable[RawFile | Path | str], on_problem: Callable[[Pr
                     str(result.path),
                     f"{result.framework} on {result.dataset}, split {result.split}, is also in {_path(first)}",
                     "one file a result",
-                    "remove the file that does not belong to this run",
+                    "move the file that does not belong to this run out of its tree",
                 )
             )
             continue

@@ -2,7 +2,7 @@
 
 CPython's unpickler believes what a stream says. A memo index makes it allocate that many slots, nested tuples are
 hashed recursively until the stack is gone (a segfault at about 150,000 levels), integers with equal hashes make a
-dict quadratic. A walk that takes a quarter of a millisecond settles all of that before anything is built.
+dict quadratic. A walk that takes a tenth of a millisecond settles all of that before anything is built.
 Opcodes: https://github.com/python/cpython/blob/main/Lib/pickletools.py
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import pickle
 import pickletools
+import re
 
 MAX_OPCODES = 4_000_000
 """A bagged result has three thousand; each may become up to 72 bytes of memory."""
@@ -46,12 +47,31 @@ _FIXED: dict[int, bytes] = {
     5: pickle.BININT + pickle.LONG_BINGET,
     9: pickle.BINFLOAT,
 }  # fmt: skip
-_WIDTH = [0] * 256
-for _width, _codes in _FIXED.items():
-    for _code in _codes:
-        _WIDTH[_code] = _width
+_FIXED_CODES = b"".join(_FIXED.values())
+_TEXTS_IN_RUNS = 64
+"""Nearly all texts are shorter: names of metadata."""
+
+
+def _any_of(codes: bytes, width: int = 1) -> bytes:
+    return b"[" + b"".join(b"\\x%02x" % code for code in codes) + b"]" + b".{%d}" % (width - 1) * (width > 1)
+
+
+_ALONE = _any_of(_FIXED[1])
+_LONGER = b"|".join(
+    (
+        re.escape(pickle.SHORT_BINUNICODE)
+        + b"(?:%s)" % b"|".join(b"\\x%02x.{%d}" % (size, size) for size in range(_TEXTS_IN_RUNS)),
+        *(_any_of(codes, width) for width, codes in _FIXED.items() if width > 1),
+    )
+)
+# Possessive: what was matched is never tried otherwise, and so takes no memory.
+_RUN = re.compile(b"(?:%s*+(?:%s))*+%s*+" % (_ALONE, _LONGER, _ALONE), re.DOTALL)
+"""Any number of opcodes of fixed width and short texts."""
+_SINGLE = re.compile(b"(?:%s|%s)?" % (_ALONE, _LONGER), re.DOTALL)
+"""At most one of them."""
 
 _LENGTH_BYTES = {
+    pickle.SHORT_BINUNICODE[0]: 1,
     pickle.SHORT_BINBYTES[0]: 1,
     pickle.LONG1[0]: 1,
     pickle.BINUNICODE[0]: 4,
@@ -65,7 +85,6 @@ _LONGS = pickle.LONG1 + pickle.LONG4
 _TUPLES_AND_SETS = (
     pickle.EMPTY_TUPLE + pickle.TUPLE + pickle.TUPLE1 + pickle.TUPLE2 + pickle.TUPLE3 + pickle.EMPTY_SET
 ) + pickle.FROZENSET
-_SHORT_TEXT = pickle.SHORT_BINUNICODE[0]
 _LONG_PUT = pickle.LONG_BINPUT[0]
 _FRAME = pickle.FRAME[0]
 _GLOBAL = pickle.GLOBAL[0]
@@ -81,32 +100,54 @@ def scan(data: bytes) -> None:
             would grow beyond reason in memory.
     """
     check_protocol(data)
-    compounds = 0
-    position = 2
-    widths = _WIDTH
     try:
-        for count in range(MAX_OPCODES):
-            code = data[position]
-            if width := widths[code]:
-                position += width
-            elif code == _SHORT_TEXT:
-                position += 2 + data[position + 1]
-            elif code in _TUPLES_AND_SETS:
-                compounds += 1
-                position += 1
-            elif code == _STOP:
-                break
-            else:
-                compounds += code in _LONGS
-                position = _after_variable(data, position, code, count)
-        else:
+        # A run of opcodes is taken for as many as it has bytes. Where that is too many, they are counted one by one.
+        if _walk(data, _RUN, MAX_OPCODES) > MAX_OPCODES and _walk(data, _SINGLE, 1) > MAX_OPCODES:
             raise BadStream("too-complex", f"more than {MAX_OPCODES:,} opcodes", PLAIN)
-    except IndexError:
+    except (IndexError, OverflowError):  # the latter for a length that no file has
         raise BadStream("truncated", f"the pickle ends early, at byte {len(data):,}", WHOLE) from None
+
+
+def _walk(data: bytes, run: re.Pattern[bytes], longest: int) -> int:
+    """Walk a pickle from run to run; how many opcodes it has at most, counting up to ``longest`` for a run.
+
+    The walk ends where that becomes too many.
+
+    Raises:
+        BadStream: as `scan`.
+        IndexError: it ends early.
+    """
+    count, compounds, position = 0, 0, 2
+    match, most = run.match, MAX_OPCODES
+    while count < most:
+        end = match(data, position, position + most).end()  # type: ignore[union-attr]  # it may be empty
+        size = end - position
+        count += size if size < longest else longest
+        code = data[end]
+        if code in _TUPLES_AND_SETS:
+            compounds += 1
+            position = end + 1
+        elif code == _STOP:
+            _check_end(data, end, compounds)
+            return count + 1
+        elif code in _FIXED_CODES:
+            if not size:
+                raise IndexError
+            position = end
+            continue
+        else:
+            compounds += code in _LONGS
+            position = _after_variable(data, end, code, count)
+        count += 1
+    return most + 1
+
+
+def _check_end(data: bytes, end: int, compounds: int) -> None:
+    """Refuse what is too complex, and what goes on after the STOP at ``end``."""
     if compounds > MAX_COMPOUNDS:
         raise BadStream("too-complex", f"{compounds:,} tuples, sets and long integers", f"at most {MAX_COMPOUNDS:,}")
-    if position + 1 != len(data):
-        raise BadStream("trailing-data", f"{len(data) - position - 1:,} bytes after the pickle's end", WHOLE)
+    if end + 1 != len(data):
+        raise BadStream("trailing-data", f"{len(data) - end - 1:,} bytes after the pickle's end", WHOLE)
 
 
 def check_protocol(data: bytes) -> None:

@@ -185,7 +185,7 @@ def _check_labels(sim: Fields, val: _Rows, test: _Rows, num_classes: int | None)
 
 def _share_not_close(mean: Float32, stored: Float32, tolerance: float) -> float:
     """Share of entries further from the stored ones than ``np.isclose`` allows with this relative tolerance."""
-    if mean is stored:
+    if np.array_equal(mean, stored):
         return 0.0
     close = np.abs(mean - stored) <= _ABSOLUTE_TOLERANCE + tolerance * np.abs(stored)
     return float(1 - close.mean())

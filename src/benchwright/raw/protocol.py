@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from benchwright.arena.official import OFFICIAL_PROTOCOLS
+from benchwright.raw.children import all_rows
 from benchwright.raw.result import Predictions, Result
 
-TABARENA_KEY = "8x1"
-"""The protocol of TabArena: 8 folds, 1 repeat."""
+TABARENA_KEY = OFFICIAL_PROTOCOLS["tabarena"]
+BEYONDARENA_KEY = OFFICIAL_PROTOCOLS["beyondarena"]
 TINY_ROWS = 500
-BEYONDARENA_KEY = "dynamic:8x1,5x5<=500"
-"""The protocol of BeyondArena: 8 x 1, but 5 x 5 where there are at most 500 rows or groups."""
+"""The most rows or groups that the protocol of BeyondArena makes 5 x 5 of."""
 SYSTEM_KEY = "system"
 OUTER_KEY = "outer"
 HOLDOUT_KEY = "holdout"
@@ -102,7 +103,7 @@ def _of_children(result: Result, predictions: Predictions) -> Protocol:
     if children == 1:
         said = f"{requested} requested; 1 child via use_child_oof" if requested else "1 child, no request recorded"
         return Protocol(requested, said, 1, rows=rows, requested=requested)
-    covered = np.bincount(np.concatenate(predictions.val_rows_per_child), minlength=rows)
+    covered = np.bincount(all_rows(predictions.val_rows_per_child), minlength=rows)
     repeats = int(covered[0])
     if children % repeats or (covered != repeats).any():
         said = f"{children} children that cover {covered.min()} to {covered.max()} times each row{aside}"

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchwright.raw.protocol import BEYONDARENA_KEY, HOLDOUT_KEY, SYSTEM_KEY, TABARENA_KEY, Protocol
+from benchwright.arena.official import OFFICIAL_PROTOCOLS
+from benchwright.raw.protocol import HOLDOUT_KEY, SYSTEM_KEY, Protocol
 
-OFFICIAL = {"tabarena": TABARENA_KEY, "beyondarena": BEYONDARENA_KEY}
-"""The protocol of each arena's official results. A system validates by itself under either."""
 _MOST_LINES = 6
 
 
@@ -52,10 +51,10 @@ class Protocols:
         return sum(count for protocol, count in self.counts.items() if protocol.key is None)
 
     def unlike(self, arena: str) -> int:
-        """How many results are not shown to have the official protocol of ``arena``, one of `OFFICIAL`."""
+        """How many results are not shown to have the official protocol of ``arena``, one of `OFFICIAL_PROTOCOLS`."""
         if all(protocol.key == SYSTEM_KEY for protocol in self.counts):
             return 0
-        return self.contradicting(OFFICIAL[arena]) + self.silent()
+        return self.contradicting(OFFICIAL_PROTOCOLS[arena]) + self.silent()
 
     def histogram(self) -> list[tuple[str, str | None, int]]:
         """What results show, their key, and how many do, most first; results that differ in row counts go together."""

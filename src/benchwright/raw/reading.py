@@ -10,6 +10,7 @@ from isal import isal_zlib  # half the time of zlib, which is two fifths of the 
 
 from benchwright.raw.opcodes import BadStream, check_protocol
 
+INPUT_CHANGED = "input-changed"
 GZIP_MAGIC = b"\x1f\x8b"
 MAX_BYTES = 2**30
 """The largest pickle that is read. Eight children on 150,000 rows and ten classes make 22 MB."""
@@ -23,17 +24,19 @@ OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 """Without O_NONBLOCK, opening a named pipe would wait for ever."""
 
 
-def read_file(path: Path | str) -> bytes:
-    """A result file's bytes as they are: gzip or a pickle.
+def read_file(path: Path | str, version: tuple[int, int] | None = None) -> bytes:
+    """A result file's bytes as they are: gzip or a pickle. ``version`` is the size and time that it was seen with.
 
     Raises:
         BadStream: it is empty, no regular file or too large (codes ``empty-file``, ``not-a-file``, ``too-large``), by
             its first bytes neither gzip nor a pickle (``not-a-pickle``, ``unsupported-pickle``), not there
-            (``missing``) or cannot be read (``unreadable``).
+            (``missing``) or cannot be read (``unreadable``); or it changed since it was seen (`INPUT_CHANGED`).
     """
     try:
-        return _read(path)
+        return _read(path, version)
     except OSError as error:
+        if version is not None and isinstance(error, FileNotFoundError):
+            raise BadStream(INPUT_CHANGED, "gone since it was found", "the file that was inspected") from None
         raise unreadable(error) from None
 
 
@@ -81,12 +84,14 @@ def unreadable(error: OSError) -> BadStream:
     return BadStream("unreadable", f"cannot be read: {error.strerror}", "a readable file")
 
 
-def _read(path: Path | str) -> bytes:
+def _read(path: Path | str, version: tuple[int, int] | None) -> bytes:
     handle = os.open(path, OPEN_FLAGS)
     try:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
             raise BadStream("not-a-file", "not a regular file", "a regular file")
+        if version not in (None, (status.st_size, status.st_mtime_ns)):
+            raise BadStream(INPUT_CHANGED, "written to since it was found", "the file that was inspected")
         if status.st_size > MAX_BYTES:
             raise BadStream("too-large", f"{status.st_size:,} bytes", f"at most {MAX_BYTES:,}")
         head = os.pread(handle, 2, 0)

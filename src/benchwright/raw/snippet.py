@@ -29,17 +29,21 @@ def snippet(inferred: Inferred) -> str | None:
         return None
     method = inferred.method.removeprefix(RUNNER_PREFIX)
     lines = [
-        f"{variable(method)} = MethodMetadata.{inferred.method_type}(",
+        f"{variable(method, inferred.last_day)} = MethodMetadata.{inferred.method_type}(",
         *(f"    {line}" for line in (*_fields(inferred, method), *_manual(inferred))),
         ")",
     ]
     return "\n".join(lines)
 
 
-def variable(method: str) -> str:
-    """The name that a method is declared under: ``tabpfn_3_method_metadata`` for ``TabPFN-3``."""
+def variable(method: str, day: str | None) -> str:
+    """The name that a run of a method is declared under, beside those of its other runs.
+
+    It is ``tabpfn_3_2026_06_30_method_metadata`` for ``TabPFN-3``, and has no date where the day is not known.
+    """
     slug = re.sub(r"[^a-z0-9_]", "", method.lower().replace("-", "_")) or "method"
-    return f"{'' if slug[0].isalpha() else '_'}{slug}_method_metadata"
+    date = "" if day is None else f"_{day.replace('-', '_')}"
+    return f"{'' if slug[0].isalpha() else '_'}{slug}{date}_method_metadata"
 
 
 def _fields(inferred: Inferred, method: str) -> list[str]:

@@ -27,15 +27,14 @@ except ModuleNotFoundError:
         print("benchwright is not installed; in its checkout: make setup", file=sys.stderr)
         raise SystemExit(3) from None
 
-from benchwright.cli import ScriptParser, Shell, run_script
-from benchwright.contract import Exit, Outcome, Problem, usage_error
+from benchwright.cli import ScriptParser, Shell, command, option, run_script
+from benchwright.contract import DRY_RUN, Exit, Outcome, Problem, usage_error
 
 if TYPE_CHECKING:
     from benchwright.launch.environments import Environment
     from benchwright.launch.installs import InstallPlan
 
 REPOSITORY = Path(__file__).resolve().parents[4]
-DRY = "DRY RUN: nothing written"
 
 
 def build_parser() -> ScriptParser:
@@ -112,17 +111,16 @@ def install(args: argparse.Namespace, shell: Shell, environment: Environment, fo
         return apply(args, shell, environment, plan, planned)
     return replace(
         planned,
-        summary=f"{DRY}; {len(plan.missing)} of {len(plan.needs)} requirements of {plan.model.name} missing",
+        summary=f"{DRY_RUN}; {len(plan.missing)} of {len(plan.needs)} requirements of {plan.model.name} missing",
         next=(shlex.join([*plan.command, "--dry-run"]), again(args, plan)),
-        closing=(DRY,),
+        closing=(DRY_RUN,),
     )
 
 
 def again(args: argparse.Namespace, plan: InstallPlan) -> str:
     """The command that runs this very plan."""
-    checkout = ["--checkout", str(args.checkout)] if args.checkout else []
-    words = [sys.argv[0], "--python", plan.python, *checkout, "--install", plan.model.name, "--apply"]
-    return shlex.join([sys.executable, *words])
+    checkout = option("--checkout", args.checkout)
+    return command(__file__, "--python", plan.python, *checkout, "--install", plan.model.name, "--apply")
 
 
 def apply(args: argparse.Namespace, shell: Shell, before: Environment, plan: InstallPlan, planned: Outcome) -> Outcome:

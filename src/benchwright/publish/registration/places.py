@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchwright.arena import MethodMetadata
-from benchwright.contract import Exit, Failure, Problem
+from benchwright.contract import Exit, Failure, Failures
 from benchwright.publish.declarations import Declaration, read_declaration
 from benchwright.publish.registration.arenas import Arena
 from benchwright.publish.registration.collection_file import CollectionFile
 from benchwright.publish.registration.entries import Entry, entries_of
+from benchwright.publish.suite import suite_is_method
 from benchwright.publish.targets import Target, find_target
 
 
@@ -46,20 +46,18 @@ def find_places(arena: Arena, method: str, replaces: str | None, repository: Pat
         Failure: one of it is not there or cannot be read, or the method is not ready to be registered; each said, with
             the gravest exit code.
     """
-    failures: list[Failure] = []
+    failures = Failures()
     replaced: Target | None = None
-    with _gathered(failures):
+    with failures.collected():
         collection = find_target(arena.collection, repository)
         repository = collection.repository
         file = CollectionFile.read(collection, collection.read())
         live, superseded = entries_of(file, file.live), entries_of(file, file.superseded)
-    with _gathered(failures):
+    with failures.collected():
         declaration, metadata = _declared(find_target(method, repository, to_write=False))
-    with _gathered(failures):
+    with failures.collected():
         replaced = None if replaces is None else find_target(replaces, repository, to_write=False)
-    if failures:
-        problems = [problem for failure in failures for problem in failure.problems]
-        raise Failure(problems, exit=max(failure.exit for failure in failures))
+    failures.settle()
     return Places(file, live, superseded, declaration, metadata, replaced)
 
 
@@ -71,20 +69,11 @@ def index_at(entries: Sequence[Entry], target: Target | None) -> int | None:
     return next(found, None)
 
 
-@contextlib.contextmanager
-def _gathered(failures: list[Failure]) -> Iterator[None]:
-    try:
-        yield
-    except Failure as failure:
-        failures.append(failure)
-
-
 def _declared(target: Target) -> tuple[Declaration, MethodMetadata]:
     declaration = read_declaration(target)
     metadata = declaration.metadata()
     if metadata.suite == metadata.method:
         found = repr(metadata.suite) if declaration.declares("suite") else "not set"
-        expected = "another name than the method's, for (method, suite) to tell runs apart"
         fix = f"scripts/set_method_info.py {target} --set suite=NAME-OF-THE-RUN --apply"
-        raise Failure(Problem("suite-equals-method", f"{target}: suite", found, expected, fix), exit=Exit.USAGE)
+        raise Failure(suite_is_method(f"{target}: suite", found, fix), exit=Exit.USAGE)
     return declaration, metadata

@@ -63,6 +63,19 @@ class Registration(SourceEdit):
             caveats=tuple(caveats),
         )
 
+    def sentence(self, *, done: bool) -> str:
+        """What was done, or would be."""
+        label = self.target.label
+        if not self.changes_file:
+            state = "not registered" if self.undoes else "registered already"
+            return f"{self.method} is {state} in {label}: nothing to change"
+        verb = "" if done else "to be "
+        if self.undoes:
+            back = f", {self.replaced} put back" if self.replaced else ""
+            return f"{label}: {self.entry} {verb}taken out{back}"
+        place = f" for {self.replaced}" if self.replaced else f" below '{self.group}'" if self.group else ""
+        return f"{label}: {self.entry} {verb}{'swapped in' if self.replaced else 'entered'}{place}"
+
     def to_dict(self) -> dict[str, Any]:
         """The registration in the JSON envelope's form."""
         return {

@@ -8,12 +8,12 @@ Both are tried; where both lead here, the last commit tells which it was, unless
 from __future__ import annotations
 
 import ast
-import subprocess
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from benchwright.contract import Exit, Failure, Problem
+from benchwright.files.checkout import git
 from benchwright.publish.registration.arenas import SUPERSEDED, Arena
 from benchwright.publish.registration.collection_file import CollectionFile
 from benchwright.publish.registration.groups import group_at
@@ -131,10 +131,12 @@ def _only(places: Places, proven: Mapping[bytes, tuple[CollectionFile, Steps]]) 
 def _committed(places: Places) -> bytes | None:
     """The module's text in the last commit; None where git has none, or has the method registered in it already."""
     source, method = places.file.source, places.method
-    command = ["git", "-C", str(source.target.path.parent), "cat-file", "blob", f"HEAD:./{source.target.path.name}"]
+    path = source.target.path
+    content = git(path.parent, "cat-file", "blob", f"HEAD:./{path.name}")
+    if content is None:
+        return None
     try:
-        content = subprocess.run(command, capture_output=True, check=True).stdout
         file = CollectionFile.read(source.target, content)
-    except (OSError, subprocess.CalledProcessError, Failure):
+    except Failure:
         return None
     return None if import_of(file, method.module, method.attribute) else content

@@ -42,7 +42,7 @@ class SourceText:
         Raises:
             Failure: they are not Python (exit 2).
         """
-        tree = parse(content, target)
+        tree = parse(content, target.path)
         encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
         return cls(target, content.decode(encoding), encoding, tree)
 

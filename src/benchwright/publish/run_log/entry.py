@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchwright.arena.benchmark_log import entry_heading
+from benchwright.contract import counted
 from benchwright.publish.run_log.head import Head, utc
 from benchwright.publish.run_log.records import SetUp
 from benchwright.publish.run_log.settings import Settings
@@ -27,7 +28,8 @@ _WOULD_BE_MARKUP = re.compile(r"(-+|[+*]|#{1,6}|=+|\d+[.)])(?=\s|$)|>|`{3,}|~{3,
 class RunFacts:
     """What an entry says. ``suite`` and ``protocol`` are None, ``purpose`` and ``reference`` "" where not known.
 
-    ``plan`` is the plan's Python, ``notes`` are paragraphs and list items (with their dash).
+    ``protocol_source`` is who says the protocol, ``plan`` the plan's Python; ``notes`` are paragraphs and list items
+    (with their dash).
     """
 
     date: str
@@ -37,6 +39,7 @@ class RunFacts:
     head: Head
     traces: Traces
     protocol: str | None
+    protocol_source: str
     suite: str | None
     reference: str
     purpose: str
@@ -84,7 +87,7 @@ def _models(facts: RunFacts) -> str:
         configs = len({name for one in facts.set_ups for name in one.experiments})
         tasks = len({name for one in facts.set_ups for name in one.tasks})
         items = " and ".join(f"{one.total:,}" for one in facts.set_ups)
-        text += f"; {_counted(configs, 'config')}, {_counted(tasks, 'task')}, {items} items"
+        text += f"; {counted(configs, 'config')}, {counted(tasks, 'task')}, {items} items"
     return text
 
 
@@ -96,7 +99,7 @@ def _head(head: Head) -> str:
 
 
 def _protocol(facts: RunFacts) -> str:
-    return f"`{facts.protocol}`, as `{facts.reference}` declares" if facts.protocol else UNKNOWN
+    return f"`{facts.protocol}`, as {facts.protocol_source}" if facts.protocol else UNKNOWN
 
 
 def _infrastructure(facts: RunFacts) -> str:
@@ -122,7 +125,7 @@ def _results(facts: RunFacts) -> str:
     there = facts.traces.results
     if len(facts.set_ups) == 1:
         return f"{there:,} of {facts.set_ups[0].total:,} items have a result file"
-    return _counted(there, "result file")
+    return counted(there, "result file")
 
 
 def _wall_time(traces: Traces) -> str:
@@ -140,10 +143,10 @@ def _failures(traces: Traces) -> str:
         return "none in the event logs"
     mended = sum(item.mended for item in traces.failures)
     reasons = Counter(_short(item.reason) for item in traces.failures)
-    shown = [f"`{reason}` ({_counted(count, 'item')})" for reason, count in reasons.most_common(_REASONS_SHOWN)]
+    shown = [f"`{reason}` ({counted(count, 'item')})" for reason, count in reasons.most_common(_REASONS_SHOWN)]
     if len(reasons) > _REASONS_SHOWN:
         shown.append(f"{len(reasons) - _REASONS_SHOWN} more reasons")
-    failed = f"{_counted(len(traces.failures), 'item')} failed at some time, {mended} of them done since"
+    failed = f"{counted(len(traces.failures), 'item')} failed at some time, {mended} of them done since"
     return f"{failed}: {'; '.join(shown)}"
 
 
@@ -191,7 +194,3 @@ def _escaped(line: str) -> str:
         return line
     number = len(line) - len(line.lstrip("0123456789"))
     return f"{line[:number]}\\{line[number:]}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchwright.files.checkout import git
 from benchwright.publish.run_log.records import SetUp
 from benchwright.publish.run_log.traces import Traces
 
-_SECONDS = 60
 _REFLOG_LINE = re.compile(r"([0-9a-f]{40}|[0-9a-f]{64}) HEAD@\{([0-9]+)\}")
 
 
@@ -59,13 +58,9 @@ class Reflog:
 
 def read_reflog(checkout: Path) -> Reflog:
     """The reflog of a checkout's HEAD; one without moves where there is no checkout, no reflog or no git."""
-    command = ["git", "-C", str(checkout), "-c", "log.showSignature=false", "reflog", "show", "HEAD"]
-    command += ["--no-color", "--date=unix", "--format=%H %gd"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_SECONDS, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return Reflog(())
-    lines = map(_REFLOG_LINE.fullmatch, done.stdout.splitlines())
+    form = ("--no-color", "--date=unix", "--format=%H %gd")
+    content = git(checkout, "-c", "log.showSignature=false", "reflog", "show", "HEAD", *form) or b""
+    lines = map(_REFLOG_LINE.fullmatch, content.decode(errors="replace").splitlines())
     return Reflog(tuple((float(line[2]), line[1]) for line in lines if line))
 
 

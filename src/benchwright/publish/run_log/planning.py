@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from benchwright.arena import MethodMetadata
 from benchwright.arena.benchmark_log import LOG_NAME, BenchmarkLog, LogHeading
-from benchwright.contract import Failure, Problem, redact, usage_error
+from benchwright.contract import Failure, Failures, Problem, redact, said, usage_error
 from benchwright.files import RunPaths, read_bytes
+from benchwright.files.checkout import checkout_around
+from benchwright.processing import read_sidecar
+from benchwright.processing.layout import SIDECAR
 from benchwright.publish.method_reference import load_method
 from benchwright.publish.run_log.entry import RunFacts, entry_text
 from benchwright.publish.run_log.head import Head, head_at_setup, read_reflog
 from benchwright.publish.run_log.plan_text import standalone_plan
+from benchwright.publish.run_log.ran import other_method
 from benchwright.publish.run_log.records import SetUp, read_set_ups
 from benchwright.publish.run_log.script import RunScript, identities, read_script
 from benchwright.publish.run_log.settings import settings_of_plans, settings_of_text
@@ -27,7 +29,6 @@ from benchwright.publish.source_edit import replace_unchanged
 _LARGEST_LOG = 64 * 2**20
 _PLACES = (LOG_NAME, f"packages/tabflow_slurm/{LOG_NAME}")
 """Where a checkout keeps its log: ours, and the one of a TabArena checkout."""
-_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class LogRequest:
 
     ``repository`` is the checkout whose HEAD counts and that ``reference`` (``MODULE:ATTR``) is looked up in;
     ``notes`` and ``fixes`` are added to what the script says, ``purpose`` takes the place of its first paragraph.
+    ``cache_root`` is the cache whose artifact tells the validation protocol that nothing declares.
     """
 
     script: Path
@@ -48,6 +50,7 @@ class LogRequest:
     notes: tuple[str, ...] = ()
     fixes: tuple[str, ...] = ()
     date: str | None = None
+    cache_root: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,8 @@ def plan_log_entry(request: LogRequest) -> LogPlan:
 
     Raises:
         Failure: script, log, metadata or options are wrong (exit 2, every problem), nothing of the run is there and
-            no date is given (exit 2), or the plan cannot be taken out of the script (exit 5).
+            no date is given (exit 2), the metadata is that of another method or the artifact's sidecar damaged
+            (exit 1), or the plan cannot be taken out of the script (exit 5).
         OSError: the run's folders cannot be read.
     """
     inputs = _inputs(request)
@@ -142,53 +146,34 @@ def apply_log_entry(plan: LogPlan) -> bool:
 
 def _inputs(request: LogRequest) -> _Inputs:
     """Everything a request names; all that is wrong with it at once."""
-    failures: list[Failure] = []
-    attempt = partial(_attempt, failures)
-    checkout = _checkout(request)
+    failures = Failures()
+    checkout = (request.repository or checkout_around(request.script.absolute().parent)).absolute()
     log_path = (request.log or _log_of(checkout)).resolve()
-    attempt(lambda: _require_date(request.date))
-    script = attempt(lambda: read_script(request.script))
-    if script:
-        attempt(lambda: script.setup)
-    paths = attempt(lambda: _paths(script, request.workspace)) if script else None
-    log = attempt(lambda: _read_log(log_path))
-    metadata = attempt(lambda: _metadata(request)) if request.reference else None
-    if failures or not (script and paths and log):
-        problems = [problem for failure in failures for problem in failure.problems]
-        raise Failure(problems, exit=max(failure.exit for failure in failures))
+    with failures.collected():
+        _require_date(request.date)
+    with failures.collected():
+        script = read_script(request.script)
+        with failures.collected():
+            _ = script.setup
+        benchmark, place = identities(script, request.workspace)
+        paths = RunPaths(Path(place), benchmark)
+    with failures.collected():
+        log = _read_log(log_path)
+    with failures.collected():
+        metadata = _metadata(request)
+    failures.settle()
     return _Inputs(script, paths, log, log_path, checkout, metadata)
 
 
-def _attempt(failures: list[Failure], work: Callable[[], _Value]) -> _Value | None:
-    """The value, or None and its failure among the others: all are said at once."""
-    try:
-        return work()
-    except Failure as failure:
-        failures.append(failure)
-        return None
-
-
-def _metadata(request: LogRequest) -> MethodMetadata:
+def _metadata(request: LogRequest) -> MethodMetadata | None:
     """The method that the request's reference declares, whose suite is the one that is given, if any."""
-    assert request.reference is not None
+    if not request.reference:
+        return None
     metadata = load_method(request.reference, request.repository)
     if request.suite and _suite(metadata) not in (None, request.suite):
         found = f"{request.suite}, and {request.reference} declares {metadata.suite}"
         raise usage_error("--suite", found, "one suite", "leave --suite out, or correct the metadata", code="suite")
     return metadata
-
-
-def _paths(script: RunScript, workspace: Path | None) -> RunPaths:
-    benchmark, place = identities(script, workspace)
-    return RunPaths(Path(place), benchmark)
-
-
-def _checkout(request: LogRequest) -> Path:
-    """The checkout that is named, or else the one around the run script, or else the script's folder."""
-    if request.repository is not None:
-        return request.repository.absolute()
-    folder = request.script.absolute().parent
-    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
 
 
 def _log_of(checkout: Path) -> Path:
@@ -201,8 +186,7 @@ def _read_log(path: Path) -> BenchmarkLog:
         return BenchmarkLog(read_bytes(path, limit=_LARGEST_LOG), str(path))
     except OSError as error:
         fix = "name it with --log FILE; a new log starts as an empty file"
-        found = (error.strerror or str(error)).lower()
-        raise usage_error(str(path), found, "a benchmark log", fix, code="no-log") from None
+        raise usage_error(str(path), said(error), "a benchmark log", fix, code="no-log") from None
 
 
 def _require_date(text: str | None) -> None:
@@ -216,15 +200,20 @@ def _require_date(text: str | None) -> None:
 
 def _facts(request: LogRequest, inputs: _Inputs, set_ups: tuple[SetUp, ...], traces: Traces, head: Head) -> RunFacts:
     plan = standalone_plan(inputs.script)
+    settings = settings_of_plans([one.plan for one in set_ups]) if set_ups else settings_of_text(plan)
+    if inputs.metadata and (problem := other_method(request.reference or "", inputs.metadata, settings, set_ups)):
+        raise Failure(problem)
+    protocol, source = _protocol(request, inputs.metadata)
     paragraphs = inputs.script.paragraphs
     return RunFacts(
         date=request.date or _date(inputs.paths, head, traces),
         benchmark=inputs.paths.benchmark,
-        settings=settings_of_plans([one.plan for one in set_ups]) if set_ups else settings_of_text(plan),
+        settings=settings,
         set_ups=set_ups,
         head=head,
         traces=traces,
-        protocol=inputs.metadata.validation_protocol if inputs.metadata else None,
+        protocol=protocol,
+        protocol_source=source,
         suite=request.suite or _suite(inputs.metadata),
         reference=request.reference or "",
         purpose=request.purpose or (paragraphs[0] if paragraphs else ""),
@@ -232,6 +221,19 @@ def _facts(request: LogRequest, inputs: _Inputs, set_ups: tuple[SetUp, ...], tra
         fixes=request.fixes,
         plan=plan,
     )
+
+
+def _protocol(request: LogRequest, metadata: MethodMetadata | None) -> tuple[str | None, str]:
+    """The validation protocol, and who says so: the declaration, or else the artifact in the cache."""
+    if metadata is None:
+        return None, ""
+    if metadata.validation_protocol:
+        return metadata.validation_protocol, f"`{request.reference}` declares"
+    suite = request.suite or metadata.suite
+    folder = replace(metadata, suite=suite, artifact_dir=None, cache_root=request.cache_root).path
+    if not (folder / SIDECAR).exists():
+        return None, ""
+    return read_sidecar(folder).validation_protocol, f"the `{SIDECAR}` of its artifact records"
 
 
 def _suite(metadata: MethodMetadata | None) -> str | None:

@@ -12,9 +12,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from benchwright.contract import Exit, Failure, Problem, usage_error
+from benchwright.contract import Exit, Failure, Failures, said, usage_error
 from benchwright.files import read_bytes
 from benchwright.publish.bindings import Binding, bindings_of
+from benchwright.publish.scope import parse
 
 _LARGEST = 2**20
 """Bytes. A run script has some five kilobytes."""
@@ -80,21 +81,14 @@ def read_script(path: Path) -> RunScript:
     """
     try:
         content = read_bytes(path, limit=_LARGEST)
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
-        source = content.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
-        return RunScript(path, source, ast.parse(source))
     except Failure as failure:
         raise Failure(failure.problems, exit=Exit.USAGE) from None
     except OSError as error:
-        found = (error.strerror or str(error)).lower()
-        raise usage_error(str(path), found, "the run script of a benchmark") from None
-    except SyntaxError as error:
-        where = f"{path}:{error.lineno}" if error.lineno else str(path)
-        raise usage_error(where, f"not Python: {error.msg}", "a run script", code="not-python") from None
-    except (ValueError, RecursionError, MemoryError) as error:
-        # NUL bytes, bytes of another encoding, and nesting beyond what the parser can follow.
-        found = f"not Python: {str(error) or 'nested too deeply'}"
-        raise usage_error(str(path), found, "a run script", code="not-python") from None
+        raise usage_error(str(path), said(error), "the run script of a benchmark") from None
+    tree = parse(content, path, "a run script")
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
+    source = content.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+    return RunScript(path, source, tree)
 
 
 def identities(script: RunScript, workspace: Path | None) -> tuple[str, str]:
@@ -103,18 +97,12 @@ def identities(script: RunScript, workspace: Path | None) -> tuple[str, str]:
     Raises:
         Failure: one of them is missing or no literal (exit 2), both told at once.
     """
-    problems: list[Problem] = []
-    benchmark, place = "", str(workspace or "")
-    try:
+    failures = Failures()
+    with failures.collected():
         benchmark = script.text("BENCHMARK_NAME")
-    except Failure as failure:
-        problems += failure.problems
-    try:
-        place = place or script.text("WORKSPACE", fix="name it with --workspace DIR")
-    except Failure as failure:
-        problems += failure.problems
-    if problems:
-        raise Failure(problems, exit=Exit.USAGE)
+    with failures.collected():
+        place = str(workspace or script.text("WORKSPACE", fix="name it with --workspace DIR"))
+    failures.settle()
     return benchmark, place
 
 

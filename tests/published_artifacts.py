@@ -14,7 +14,7 @@ from benchwright.arena import MethodMetadata
 from benchwright.processing.sidecar import FileFacts, Inputs, Sidecar
 from benchwright.publish.artifact import open_artifact, open_recorded
 
-DATA = Path(__file__).resolve().parents[1] / "data"
+DATA = Path(__file__).resolve().parent / "data"
 SUITE = "local-2026-11-29"
 GENUINE = DATA / "tabarena_cache" / "artifacts" / SUITE / "methods"
 RAW = DATA / "tabarena_raw" / "data"
