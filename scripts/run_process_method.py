@@ -65,6 +65,7 @@ def build_parser() -> ScriptParser:
     add("--cache-raw", action=on_off, default=True, help="copy the raw results into the artifact (default: yes)")
     add("--cache-hpo-trajectories", action=on_off, default=True, help="simulate tuning over time (default: yes)")
     add("--backend", choices=("local", "ray"), default="local", help="where splits are worked on (default: local)")
+    add("--replace", action="store_true", help="let raw results of the artifact that is there be lost")
     add("--jobs", type=positive(int), metavar="N", help="splits at a time (default: as many as there are processors)")
     return parser
 
@@ -147,6 +148,7 @@ def processed(args: argparse.Namespace, metadata: MethodMetadata, tree: TreeInsp
             task_rows=task_rows(args.path, {result.dataset for result in method.results}),
             cache_raw=args.cache_raw,
             trajectories=args.cache_hpo_trajectories,
+            replace_present=args.replace,
             jobs=args.jobs,
             backend=args.backend,
             progress=progress,

@@ -23,6 +23,7 @@ from benchwright.contract import Exit, Failure
 from benchwright.processing import artifact, build_artifact
 from benchwright.processing.staging import artifact_lock, check_file_system
 from benchwright.raw import find_results
+from raw_trees import add_result
 
 C1, R1, R2 = (f"LightGBM_{number}_default_BAG_L1" for number in ("c1", "r1", "r2"))
 BREAST, DIABETES, WINE = DATASETS
@@ -150,13 +151,27 @@ def test_raw_copies_give_the_same_artifact(cache, tmp_path):
     assert sidecar == before
 
 
+def test_another_run_of_the_same_suite_does_not_take_the_place_unasked(tmp_path):
+    """Its results have the same places; those of the first may be nowhere else."""
+    first = build("RandomForest", tmp_path / "cache")
+    before = contents(first.folder)
+    config = "RandomForest_c1_default_BAG_L1"
+    source = copied(tmp_path / "rerun", config)
+    add_result(source, config, source=RAW / config, change=lambda value: value.update(time_train_s=99.0))
+    with pytest.raises(Failure, match="1 of its 9 raw results are not in the new artifact"):
+        build("RandomForest", tmp_path / "cache", source=source)
+    assert contents(first.folder) == before
+    build("RandomForest", tmp_path / "cache", source=source, replace_present=True)
+    assert contents(first.folder) != before
+
+
 def test_a_task_that_is_gone_leaves_nothing_behind(tmp_path):
     source = copied(tmp_path / "run", C1, R1)
     build("LightGBM", tmp_path / "cache", source=source)
     for folder in source.glob(f"*/{WINE}"):
         shutil.rmtree(folder)
     shutil.rmtree(source / R1 / DIABETES / "0_1")
-    built = build("LightGBM", tmp_path / "cache", source=source)
+    built = build("LightGBM", tmp_path / "cache", source=source, replace_present=True)
     names = contents(built.folder)
     assert not [name for name in names if WINE in name]
     assert f"raw/{C1}/{DIABETES}/0_1/results.pkl" in names
@@ -192,12 +207,17 @@ def test_raw_results_are_not_thrown_away(tmp_path):
         build("RandomForest", tmp_path, cache_raw=False)
     assert caught.value.exit == Exit.REFUSED
     (problem,) = caught.value.problems
+    first = "raw/RandomForest_c1_default_BAG_L1/local_breast_cancer-498b8450f429/0_"
     assert str(problem) == (
-        f"{built.folder / 'raw'}: raw results, which the new artifact would not have, "
-        "expected raw copies in the new artifact too\n"
-        "    fix: process with --cache-raw, or move that folder away first"
+        f"{built.folder}: 9 of its 9 raw results are not in the new artifact: "
+        f"{first}0/results.pkl, {first}1/results.pkl, {first}2/results.pkl and 6 more, "
+        "expected the same results, or more of them\n"
+        "    fix: give another run another suite; or --replace, where they are kept elsewhere or not wanted"
     )
     assert contents(built.folder) == before
+    build("RandomForest", tmp_path, cache_raw=False, replace_present=True)
+    assert not (built.folder / "raw").exists()
+    build("RandomForest", tmp_path)
     shutil.rmtree(built.folder / "raw")
     build("RandomForest", tmp_path, cache_raw=False)
     after = contents(built.folder)

@@ -232,10 +232,15 @@ def test_a_protocol_that_is_not_declared_or_another_one_is_refused(cache):
     assert codes(refused(opened(cache, validation_protocol="holdout:0.2")).problems) == ["protocol-differs"]
 
 
-def test_a_protocol_that_no_result_records_is_said(cache):
+def test_a_protocol_that_was_declared_after_processing_was_never_compared(cache):
     recorded(cache, protocol=None)
-    plan = plan_upload(opened(cache, validation_protocol="8x1"), STORE)
-    assert codes(plan.remarks) == ["protocol-not-recorded"]
+    plan_upload(opened(cache, validation_protocol=None), STORE)
+    (problem,) = refused(opened(cache, validation_protocol="holdout:0.2")).problems
+    assert str(problem) == (
+        "LinearModel: validation_protocol: declared as 'holdout:0.2' since processing, "
+        "expected one that was compared with the results\n"
+        "    fix: process again: scripts/run_process_method.py PATH --method-metadata MODULE:ATTR --process"
+    )
 
 
 def test_fields_that_processing_used_may_not_change_afterwards(cache):

@@ -151,4 +151,4 @@ def test_any_kill_and_another_run_end_as_if_nothing_had_happened(undisturbed, se
         assert world.artifacts() == files, f"{name} killed at step {step}"
         assert list((world.world / "cache").glob(".benchwright/staging/*")) == [], f"{name} killed at step {step}"
         assert objects(server, prefix) == hosted, f"{name} killed at step {step}"
-    assert killed > KILLS * 0.9
+    assert killed > KILLS * 0.7

@@ -12,16 +12,15 @@ from typing import Literal
 from benchwright.arena import MethodMetadata
 from benchwright.arena.config_names import default_config, prefix_of, processed_name
 from benchwright.arena.names import did_you_mean
-from benchwright.contract import Exit, Failure, Problem, Progress
+from benchwright.contract import Failure, Problem, Progress
 from benchwright.files import swap_in
-from benchwright.files.run_paths import RESULT_NAME
 from benchwright.processing.artifact_files import write_record, write_results, write_store
 from benchwright.processing.artifact_split import SplitPart, SplitPlan, work_on_split
 from benchwright.processing.assembly import Assembly, assemble
 from benchwright.processing.coverage import coverage_findings, task_problems
 from benchwright.processing.ensemble.preload import preload
 from benchwright.processing.findings import Finding, sorted_findings
-from benchwright.processing.layout import RAW
+from benchwright.processing.kept_raw import refuse_lost_raw
 from benchwright.processing.ray_workers import on_ray
 from benchwright.processing.recorded_folder import RecordedFolder
 from benchwright.processing.staging import staging_folder
@@ -52,6 +51,7 @@ def build_artifact(
     task_rows: Iterable[TaskRow] | None = None,
     cache_raw: bool = True,
     trajectories: bool = True,
+    replace_present: bool = False,
     jobs: int | None = None,
     backend: Backend = "local",
     progress: Progress | None = None,
@@ -62,6 +62,7 @@ def build_artifact(
     leaves the earlier artifact, and nothing of that one stays in the new. The same results give the same bytes. A lone
     config is recorded as the method's default. ``task_rows`` are rows of a table of splits (a run's
     ``task_metadata.csv``, the wheel's table); of datasets without rows the results themselves tell.
+    ``replace_present`` lets raw results of an earlier artifact be lost that the new one does not have.
 
     ``jobs`` splits are worked on at a time (as many as there are processors, if not said), fewer where memory would
     not do; on a Ray cluster (``backend``), whose machines must see ``files`` and the cache under the same paths, as
@@ -78,29 +79,16 @@ def build_artifact(
     tasks = TaskTable(task_rows or ())
     _check_default(files, metadata)
     with staging_folder(metadata) as folder:
-        if not cache_raw:
-            _keep_raw(metadata)
+        if not cache_raw and not replace_present:
+            refuse_lost_raw(metadata.path, {})  # before the work; what the new one has is known after it
         plan = SplitPlan(metadata, folder, None, cache_raw)
         parts = _all_parts(files, plan, _Effort(jobs, backend, progress), trajectories=trajectories)
-        artifact = _finish(RecordedFolder(folder), parts, metadata, tasks)
+        recorded = RecordedFolder(folder)
+        artifact = _finish(recorded, parts, metadata, tasks)
+        if not replace_present:
+            refuse_lost_raw(metadata.path, recorded.files)
         swap_in(folder, metadata.path)
     return artifact
-
-
-def _keep_raw(metadata: MethodMetadata) -> None:
-    """Refuse to lose raw results that the present artifact has (exit 5)."""
-    present = metadata.path / RAW
-    if next(present.rglob(RESULT_NAME), None) is not None:
-        raise Failure(
-            Problem(
-                "raw-would-be-lost",
-                str(present),
-                "raw results, which the new artifact would not have",
-                "raw copies in the new artifact too",
-                "process with --cache-raw, or move that folder away first",
-            ),
-            exit=Exit.REFUSED,
-        )
 
 
 def _check_default(files: Sequence[RawFile], metadata: MethodMetadata) -> None:

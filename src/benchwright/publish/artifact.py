@@ -11,7 +11,7 @@ from benchwright.arena import MethodMetadata
 from benchwright.contract import Failure, Problem
 from benchwright.processing.layout import METADATA, SIDECAR
 from benchwright.processing.sidecar import Sidecar, read_sidecar
-from benchwright.publish.artifact_checks import PROCESS
+from benchwright.publish.artifact_checks import PROCESS, PROCESS_AGAIN
 from benchwright.publish.method_reference import load_declared
 
 _USED_BY_PROCESSING = (
@@ -75,14 +75,18 @@ class DeclaredArtifact:
         return ((name, (old[name], new[name])) for name in new if old[name] != new[name])
 
     def _protocol(self, recorded: str | None) -> Iterator[Problem]:
-        declared = self.declared.validation_protocol
-        if recorded is None or declared == recorded:
+        declared, where = self.declared.validation_protocol, f"{self.declared.method}: {_PROTOCOL}"
+        if declared == recorded:
+            return
+        if recorded is None:
+            found, expected = f"declared as {declared!r} since processing", "one that was compared with the results"
+            yield Problem("protocol-not-compared", where, found, expected, PROCESS_AGAIN)
             return
         code, found = "protocol-differs", f"declared as {declared!r}"
         if declared is None:
             code, found = "protocol-not-declared", "not declared"
         fix = f"process again if the run used another protocol, else declare this one: --set {_PROTOCOL}={recorded}"
-        yield Problem(code, f"{self.declared.method}: {_PROTOCOL}", found, f"{recorded!r}, as the results record", fix)
+        yield Problem(code, where, found, f"{recorded!r}, as the results record", fix)
 
 
 def open_for_upload(

@@ -57,9 +57,6 @@ def _on_processing(artifact: DeclaredArtifact) -> Iterator[Problem]:
         found = "not there: neither the validation protocol nor the files' digests could be compared"
         fix = "process again with scripts/run_process_method.py, which records them"
         yield Problem("no-sidecar", layout.SIDECAR, found, "an artifact that this program processed", fix)
-    elif sidecar.validation_protocol is None and artifact.declared.validation_protocol is not None:
-        found = f"declared as {artifact.declared.validation_protocol!r}; the results record none"
-        yield Problem("protocol-not-recorded", f"{artifact.declared.method}: validation_protocol", found)
     if sidecar is not None and (severe := [one.severity for one in sidecar.findings if one.severity != "context"]):
         said = ", ".join(f"{count} of severity {name}" for name, count in sorted(Counter(severe).items()))
         yield Problem("quality-findings", layout.SIDECAR, f"processing noted {said}", "", f"read {layout.SIDECAR}")
