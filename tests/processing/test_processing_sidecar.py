@@ -118,7 +118,7 @@ def test_the_inputs_digest_tells_results_apart_wherever_they_lie(built, tmp_path
     same = build("RandomForest", tmp_path / "cache", source=source)
     assert contents(same.folder) == contents(built.folder)
     shutil.rmtree(source / FOREST / DATASETS[0] / "0_0")
-    other = build("RandomForest", tmp_path / "cache", source=source)
+    other = build("RandomForest", tmp_path / "cache", source=source, replace_present=True)
     assert read_sidecar(other.folder).inputs.sha256 != read_sidecar(built.folder).inputs.sha256
 
 
