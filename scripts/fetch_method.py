@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Bring a hosted method's artifact into the cache, verified: METHOD and SUITE name it, --store says where it is.
+"""Bring a hosted method's artifact into the cache, verified: METHOD and SUITE name it.
+
+It is fetched from --store, or else from where the method's declaration says: the one that --method-metadata names, or
+the one in the lists of registered methods, the mini arena's and those of the installed tabarena.
 
 Every object is compared with the digest that the upload recorded, the zips are unpacked beside the artifact's place,
 and the folder is put there whole. What is there already and the same is left alone; a different local artifact stays
@@ -10,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +32,7 @@ from benchwright.cli import ScriptParser, Shell, command, option, run_script
 from benchwright.contract import Exit, Failure, Outcome
 
 if TYPE_CHECKING:
+    from benchwright.arena import MethodMetadata
     from benchwright.objects import StoreLocation
 
 
@@ -37,7 +42,10 @@ def build_parser() -> ScriptParser:
     add = parser.add_argument
     add("method", metavar="METHOD", help="the method's name")
     add("suite", metavar="SUITE", help="the run that it was processed as")
-    add("--store", required=True, metavar="LOCATION", help="local:FOLDER, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX")
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument("--store", metavar="LOCATION", help="local:FOLDER, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX")
+    place.add_argument("--method-metadata", metavar="MODULE:ATTR", help="the declaration that names the store")
+    parser.add_repo("the checkout that declares it (default: this folder, then installed)")
     parser.add_cache_root()
     add("--no-raw", action="store_false", dest="raw", help="leave the raw results out")
     add("--replace", action="store_true", help="put it in the place of a different local artifact")
@@ -47,9 +55,13 @@ def build_parser() -> ScriptParser:
 def fetch_method(args: argparse.Namespace, shell: Shell) -> Outcome:
     """Fetch the artifact."""
     from benchwright.objects import StoreLocation, open_store
+    from benchwright.publish.destination import declared_location
     from benchwright.publish.fetch import fetch
 
-    source = StoreLocation.parse(args.store)
+    if args.store:
+        source = StoreLocation.parse(args.store)
+    else:
+        source = declared_location(args.method, args.suite, declarations(args, shell))
     store = open_store(source)
     options = {"cache_root": args.cache_root, "raw": args.raw, "replace": args.replace}
     try:
@@ -62,6 +74,22 @@ def fetch_method(args: argparse.Namespace, shell: Shell) -> Outcome:
     summary = f"{args.method}, suite {args.suite}: {len(report.objects)} objects, {report.size:,} bytes; it {state}"
     data = {"method": args.method, "suite": args.suite} | report.to_dict()
     return Outcome(summary, data, [f"folder: {report.folder}"], report.remarks)
+
+
+def declarations(args: argparse.Namespace, shell: Shell) -> Iterator[MethodMetadata]:
+    """The declaration that is named, or else the registered ones; ``tabarena`` is imported when its turn comes."""
+    if args.method_metadata:
+        from benchwright.publish.method_reference import load_method
+
+        yield load_method(args.method_metadata, args.repo)
+        return
+    from benchwright.mini.methods import methods_superseded, mini_method_metadata_collection
+
+    yield from (*mini_method_metadata_collection, *methods_superseded)
+    shell.talk("looking through the methods of tabarena, which takes some seconds to import")
+    from benchwright.bridge.published import registered_methods
+
+    yield from registered_methods()
 
 
 def again(args: argparse.Namespace, source: StoreLocation) -> str:

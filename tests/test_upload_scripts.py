@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from benchwright.arena import MethodMetadata
+from benchwright.bridge.published import registered_methods
+from benchwright.publish.destination import declared_location
 from object_servers import KEY_ID, QUICK, SECRET, refuse, settings
 from published_artifacts import SUITE, add_sidecar, artifact_folder, genuine
 from scripts_in_process import Script
@@ -148,6 +150,22 @@ def test_a_method_without_a_store_is_wrong_usage(cache, answer, tmp_path):
     assert answer("--store", f"local:{tmp_path / 'store'}")["ok"]
 
 
+def test_a_store_that_is_not_named_is_told_with_all_that_is_missing(cache, answer, tmp_path):
+    declaration = tmp_path / "checkout" / "models" / "linear.py"
+    text = declaration.read_text().replace('    cache_type="r2",\n', "")
+    declaration.write_text(text.replace('    cache_kwargs={"bucket": "results", "prefix": "cache"},\n', ""))
+    (cache / PLACE / "results" / "hpo_trajectories.parquet").unlink()
+    shutil.rmtree(cache / PLACE / "raw")
+    for mode in ((), ("--apply",)):
+        envelope = answer(*mode)
+        assert envelope["exit"] == 2
+        assert codes(envelope) == ["no-store", "artifact-incomplete", "artifact-incomplete"]
+    assert codes(answer("--verify-only")) == ["no-store"]
+    shutil.rmtree(cache)
+    envelope = answer()
+    assert (envelope["exit"], codes(envelope)) == (2, ["no-store", "no-artifact"])
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -161,14 +179,57 @@ def test_wrong_usage_leaves_with_two(words):
     assert run(*words).returncode == 2
 
 
+def blocks(sheet):
+    """The bash blocks of a command sheet, each by its lines."""
+    return [part.partition("```")[0].splitlines() for part in sheet.split("```bash\n")[1:]]
+
+
 def test_a_command_sheet_says_what_why_and_how(answer, tmp_path):
-    answer("--handoff", str(tmp_path / "sheet.md"))
+    plan = answer("--handoff", str(tmp_path / "sheet.md"))["data"]
     sheet = (tmp_path / "sheet.md").read_text()
     assert sheet.startswith(f"# Upload LinearModel, suite {SUITE}\n\nThe artifact was checked and is complete;")
-    commands = sheet.partition("```bash\n")[2].partition("```")[0].splitlines()
-    assert [command.split()[-1] for command in commands] == ["--apply", "--verify-only"]
+    here, after = blocks(sheet)
+    assert [command.split()[-1] for command in here] == ["--apply", "--verify-only"]
     assert "- R2_ACCOUNT_ID: the account id" in sheet
     assert "- provenance.json: not there" in sheet
+    for one in plan["objects"]:
+        assert f"| `{one['key']}` | {one['size']:,} | `{one['sha256']}` |" in sheet
+    assert [Path(shlex.split(command)[1]).name for command in after] == ["register_method.py", "log_run.py"]
+    assert (
+        "- Not as it is: metadata.yaml in the folder differs from the declaration in "
+        "cache_kwargs. Process again, which records it, and write this sheet anew." in sheet
+    )
+
+
+def test_a_command_sheet_for_another_machine_hosts_the_very_same(answer, cache, tmp_path):
+    folder = artifact_folder(cache)
+    text = folder / "processed" / "context.json"
+    text.write_text(text.read_text().replace("/data/bench", "."))
+    add_sidecar(folder, None)
+    recorded = MethodMetadata.from_yaml(folder)
+    fields = ", ".join(f"{name}={value!r}" for name, value in recorded.to_dict().items() if value is not None)
+    checkout = tmp_path / "checkout"
+    (checkout / "models" / "linear.py").write_text(f"linear_method_metadata = MethodMetadata({fields})\n")
+    for words in (["init", "--quiet"], ["add", "--intent-to-add", "models"]):
+        subprocess.run(["git", *words], cwd=checkout, check=True)
+    store = f"local:{tmp_path / 'store'}"
+    plan = answer("--store", store, "--handoff", str(tmp_path / "sheet.md"))["data"]
+    sheet = (tmp_path / "sheet.md").read_text()
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    size = sum(path.stat().st_size for path in files)
+    assert f"- `{checkout}/models/linear.py` is not committed: the commands above need it" in sheet
+    assert f"- Copy `{folder}`: {len(files)} files, {size:,} bytes.\n- To `{PLACE}` below the cache there" in sheet
+    _, check, there, _ = blocks(sheet)
+    copied = tmp_path / "theirs" / PLACE
+    shutil.copytree(folder, copied)
+    done = subprocess.run(["bash", "-c", *check], cwd=copied, capture_output=True, text=True, check=True)
+    assert f"`{done.stdout.split()[0]}`" in sheet
+    command = shlex.split(there[0])
+    assert command[-3:] == ["--store", store, "--apply"]
+    done = run(*command[2:], TABARENA_CACHE=str(tmp_path / "theirs"))
+    assert done.returncode == 0, done.stdout
+    assert answer("--store", store, "--verify-only")["ok"]
+    assert f"{len(plan['objects'])} objects proved" in done.stdout
 
 
 # --- the upload ------------------------------------------------------------------------------------------------------
@@ -239,6 +300,26 @@ def test_a_different_hosted_artifact_is_refused_and_verifying_says_how_it_differ
     assert (envelope["exit"], codes(envelope)) == (1, ["digest-mismatch", "manifest-differs"])
     envelope = answer("--store", store, "--apply", "--replace")
     assert envelope["ok"] and envelope["data"]["replaced"] == ["raw.zip"]
+
+
+def test_after_the_sign_off_the_metadata_alone_is_replaced(answer, cache, tmp_path):
+    words = ["--store", f"local:{tmp_path / 'store'}"]
+    assert answer(*words, "--apply")["ok"]
+    declaration = tmp_path / "checkout" / "models" / "linear.py"
+    declaration.write_text(declaration.read_text().replace("verified=False", "verified=True"))
+    envelope = answer(*words, "--apply")
+    assert (envelope["exit"], codes(envelope)) == (5, ["hosted-differs"])
+    assert envelope["problems"][0]["found"] == "another artifact: only metadata.yaml differs: verified False -> True"
+    (dry,) = envelope["next"]
+    assert shlex.split(dry)[-3:] == [*words, "--replace"]
+    done = subprocess.run(shlex.split(dry), capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stdout.startswith(DRY)
+    lines = done.stdout.splitlines()
+    command = shlex.split(lines[lines.index("next:") + 1])
+    assert command[-2:] == ["--replace", "--apply"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith(f"LinearModel, suite {SUITE}: 1 sent, 6 there already, 1 of a predecessor replaced")
+    assert answer(*words, "--verify-only")["ok"]
 
 
 def test_wrong_credentials_leave_with_three_and_without_the_secret(seaweed, cache, tmp_path):
@@ -342,3 +423,32 @@ def test_a_fetch_that_broke_off_names_the_command_to_go_on(at_moto, fetched, tmp
     at_moto.fault = None
     envelope = fetched("LinearModel", SUITE, "--store", f"s3://results/{tmp_path.name}")
     assert (envelope["exit"], codes(envelope)) == (1, ["not-hosted"])
+
+
+def test_the_declaration_says_where_to_fetch_from(at_moto, answer, fetched, cache, tmp_path):
+    declaration = tmp_path / "checkout" / "models" / "linear.py"
+    declaration.write_text(declaration.read_text().replace('"r2"', '"s3"').replace('cache"', f'{tmp_path.name}"'))
+    assert answer("--apply")["ok"]
+    named = ["--method-metadata", "models.linear:linear_method_metadata", "--repo", tmp_path / "checkout"]
+    words = ["--cache-root", tmp_path / "theirs", *named]
+    assert fetched("LinearModel", SUITE, *words)["data"]["written"]
+    envelope = fetched("LinearModel", "another", *words)
+    assert (envelope["exit"], codes(envelope)) == (2, ["no-store"])
+    assert envelope["problems"][0]["found"] == f"not among the declared methods, where LinearModel has suite {SUITE}"
+
+
+def test_a_registered_method_is_fetched_from_where_it_is_registered(fetched, tmp_path):
+    envelope = fetched("TabPFN-3", "tabarena-2026-07-13", "--cache-root", tmp_path)
+    assert envelope["exit"] == 3 and codes(envelope) == ["no-credentials"] * len(envelope["problems"])
+    historical = declared_location("AutoGluon_v140_bq_5m8c", "tabarena-2025-11-01", registered_methods())
+    assert str(historical) == "s3://tabarena/cache"
+
+
+@pytest.mark.parametrize(
+    ("method", "suite", "found"),
+    [("LightGBM", "mini-arena-1", "declared without a store"), ("Nobody", "x", "not among the declared methods")],
+)
+def test_a_method_that_is_registered_nowhere_needs_a_store(fetched, method, suite, found):
+    (problem,) = fetched(method, suite)["problems"]
+    assert (problem["code"], problem["found"]) == ("no-store", found)
+    assert "--store LOCATION" in problem["fix"] and "--method-metadata MODULE:ATTR" in problem["fix"]

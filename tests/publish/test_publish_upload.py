@@ -15,7 +15,7 @@ import pytest
 
 from benchwright.contract import Exit, Failure
 from benchwright.objects import Conflict, open_store
-from benchwright.publish.standing import look
+from benchwright.publish.standing import MetadataDiffers, look
 from benchwright.publish.upload import upload
 from benchwright.publish.verify import verify_hosted
 from object_servers import LASTING, QUICK, drop_connection, impatient_client, refuse, settings, wait_until
@@ -149,6 +149,47 @@ def test_another_artifact_is_never_overwritten(any_store, planned):
         "expected nothing, or this very artifact\n"
         "    fix: look at what is there; --replace puts this one in its place and lists the other as its predecessor"
     )
+
+
+def test_a_change_of_the_metadata_alone_is_told_with_both_values_and_replaced_alone(any_store, planned, tmp_path):
+    before = planned(any_store, verified=False)
+    upload(before, any_store)
+    plan = planned(any_store, verified=True, display_name="Linear model")
+    failure = refused(plan, any_store)
+    assert isinstance(failure, MetadataDiffers)
+    assert str(failure) == (
+        f"{plan.url}: another artifact: only metadata.yaml differs: display_name 'Linear' -> 'Linear model', "
+        "verified False -> True, expected nothing, or this very artifact\n"
+        "    fix: --replace sends that one object, keeps the others, and lists what is there as the predecessor"
+    )
+    report = upload(plan, any_store, replace=True)
+    assert (report.sent, report.replaced) == (("metadata.yaml",), ("metadata.yaml",))
+    assert report.verification.ok and without_manifest(hosted(any_store)) == digests(plan)
+    (predecessor,) = manifest_of(any_store, tmp_path)["predecessors"]
+    assert predecessor["objects"]["metadata.yaml"]["sha256"] == digests(before)[f"{PREFIX}/metadata.yaml"]
+
+
+@pytest.mark.parametrize("content", [b"[", b"x" * (2**20 + 1)])
+def test_hosted_metadata_that_is_none_is_told_as_that(store, planned, content):
+    plan = planned(store)
+    upload(plan, store)
+    store.delete(f"{PREFIX}/metadata.yaml")
+    store.put(f"{PREFIX}/metadata.yaml", content)
+    assert "only metadata.yaml differs: what is hosted cannot be read" in str(refused(plan, store))
+    assert upload(plan, store, replace=True).sent == ("metadata.yaml",)
+
+
+def test_hosted_metadata_that_goes_while_it_is_looked_at_stops_nothing(any_store, planned, monkeypatch):
+    upload(planned(any_store, verified=False), any_store)
+    plan, get = planned(any_store, verified=True), any_store.get
+
+    def meanwhile(key, path, **options):
+        if key.endswith("metadata.yaml"):
+            any_store.delete(key)
+        return get(key, path, **options)
+
+    monkeypatch.setattr(any_store, "get", meanwhile)
+    assert look(plan, any_store).hosted is None
 
 
 def test_replacing_lists_the_predecessor_and_has_no_marker_meanwhile(any_store, planned, tmp_path):

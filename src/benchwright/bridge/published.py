@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,6 +103,19 @@ def tabarena() -> PublishedArena:
 def beyondarena() -> PublishedArena:
     """BeyondArena."""
     return PublishedArena("BeyondArena", _beyondarena_spec, _beyondarena_methods)
+
+
+def registered_methods() -> Iterator[MethodMetadata]:
+    """Every method that the installed ``tabarena`` lists, superseded ones included; none where it is not installed.
+
+    Importing its lists takes seconds.
+    """
+    if find_spec("tabarena") is None:
+        return
+    from tabarena.contexts.tabarena.methods import tabarena_method_metadata_complete_collection
+
+    yield from map(MethodMetadata.from_object, tabarena_method_metadata_complete_collection.method_metadata_lst)
+    yield from map(MethodMetadata.from_object, _beyondarena_methods())
 
 
 def _tabarena_spec() -> ArenaSpec:

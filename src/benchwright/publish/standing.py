@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
+from benchwright.arena import MethodMetadata
 from benchwright.contract import Exit, Failure, Problem
 from benchwright.objects import ObjectInfo, ObjectStore
 from benchwright.processing import layout
@@ -19,19 +22,28 @@ from benchwright.publish.hosted import (
 )
 from benchwright.publish.upload_plan import PlannedObject, UploadPlan
 
+_LARGEST_METADATA = 2**20
+"""Bytes. A method's metadata has some thirty lines."""
+
+
+class MetadataDiffers(Failure):
+    """What is hosted is the planned artifact but for its ``metadata.yaml``, which is all that replacing would send."""
+
 
 @dataclass(frozen=True)
 class Standing:
     """An upload's plan beside what a store holds below its prefix.
 
     ``found`` has the objects of an artifact that are there, planned or not, by name; ``equal`` are the names of those
-    with the planned content.
+    with the planned content. ``hosted`` is what the ``metadata.yaml`` that is there says, read where nothing else
+    differs; None elsewhere, and where it cannot be read.
     """
 
     plan: UploadPlan
     manifest: HostedManifest | None
     found: Mapping[str, ObjectInfo]
     equal: frozenset[str]
+    hosted: MethodMetadata | None = None
 
     @property
     def ours(self) -> bool:
@@ -63,23 +75,20 @@ class Standing:
             if name not in self.equal and not self._is_replaced(name)
         }
 
-    def refusal(self) -> Problem | None:
-        """Why nothing may be written here without ``--replace``; None where the upload may go on."""
+    @property
+    def only_metadata(self) -> bool:
+        """Whether everything is there, and all but ``metadata.yaml`` as planned."""
+        complete = self.found.keys() == self.plan.manifest.objects.keys()
+        return complete and self.found.keys() - self.equal == {layout.METADATA}
+
+    def refusal(self) -> Failure | None:
+        """Why nothing may be written here without ``--replace`` (exit 5); None where the upload may go on."""
         differing = sorted(self.found.keys() - self.equal)
         if (self.ours and not self.strangers) or (self.manifest is None and not differing):
             return None
-        where, expected = self.plan.url, "nothing, or this very artifact"
-        fix = "look at what is there; --replace puts this one in its place and lists the other as its predecessor"
-        if self.manifest is None or self.ours:
-            what = "an artifact" if self.marked else "objects"
-            found = f"{what} of another program: {', '.join(sorted(self.strangers))}"
-            return Problem("hosted-differs", where, found, expected, fix)
-        if self.marked:
-            found = f"another artifact: {self._differences(self.manifest.manifest)}"
-            return Problem("hosted-differs", where, found, expected, fix)
-        theirs = self.manifest
-        found = f"an unfinished upload of another artifact{theirs.begun}: {self._differences(theirs.manifest)}"
-        return Problem("upload-unfinished", where, found, expected, f"let it be run again to its end; {fix}")
+        if self.only_metadata:
+            return self._metadata_differs()
+        return Failure(self._another(), exit=Exit.REFUSED)
 
     def successor(self) -> Manifest:
         """The manifest of the plan over what is there: what it replaces is listed."""
@@ -100,6 +109,36 @@ class Standing:
         manifest, found = self.manifest.manifest, HostedObject.of(self.found[name])
         theirs = not self.ours and name in manifest.objects and manifest.objects[name].is_like(found)
         return theirs or manifest.replaced(name, found)
+
+    def _metadata_differs(self) -> MetadataDiffers:
+        found = f"another artifact: only {layout.METADATA} differs: {self._changes()}"
+        fix = "--replace sends that one object, keeps the others, and lists what is there as the predecessor"
+        problem = Problem("hosted-differs", self.plan.url, found, "nothing, or this very artifact", fix)
+        return MetadataDiffers(problem, exit=Exit.REFUSED)
+
+    def _changes(self) -> str:
+        """The fields that the hosted metadata and the planned one do not agree on, with both values."""
+        if self.hosted is None:
+            return "what is hosted cannot be read"
+        planned = next(one for one in self.plan.objects if one.name == layout.METADATA)
+        old = self.hosted.to_dict()
+        new = MethodMetadata.from_yaml(b"".join(planned.chunks())).to_dict()
+        names = [name for name in {**new, **old} if new.get(name) != old.get(name)]
+        return ", ".join(f"{name} {old.get(name)!r} -> {new.get(name)!r}" for name in names) or "the way it is written"
+
+    def _another(self) -> Problem:
+        where, expected = self.plan.url, "nothing, or this very artifact"
+        fix = "look at what is there; --replace puts this one in its place and lists the other as its predecessor"
+        if self.manifest is None or self.ours:
+            what = "an artifact" if self.marked else "objects"
+            found = f"{what} of another program: {', '.join(sorted(self.strangers))}"
+            return Problem("hosted-differs", where, found, expected, fix)
+        if self.marked:
+            found = f"another artifact: {self._differences(self.manifest.manifest)}"
+            return Problem("hosted-differs", where, found, expected, fix)
+        theirs = self.manifest
+        found = f"an unfinished upload of another artifact{theirs.begun}: {self._differences(theirs.manifest)}"
+        return Problem("upload-unfinished", where, found, expected, f"let it be run again to its end; {fix}")
 
     def _differences(self, theirs: Manifest) -> str:
         planned = self.plan.manifest.objects
@@ -129,7 +168,23 @@ def look(plan: UploadPlan, store: ObjectStore, *, trust: bool = True) -> Standin
         for name, info in found.items()
         if name in planned_by_name and is_equal(planned_by_name[name], info, store, trust=trust)
     }
-    return Standing(plan, manifest, found, frozenset(equal))
+    standing = Standing(plan, manifest, found, frozenset(equal))
+    return replace(standing, hosted=_hosted(found[layout.METADATA], store)) if standing.only_metadata else standing
+
+
+def _hosted(info: ObjectInfo, store: ObjectStore) -> MethodMetadata | None:
+    """What a hosted ``metadata.yaml`` says; None where it is too large for one, is none, or was removed meanwhile."""
+    if info.size > _LARGEST_METADATA:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / layout.METADATA
+        try:
+            store.get(info.key, path)
+            return MethodMetadata.from_yaml(path.read_bytes())
+        except Failure as failure:
+            if failure.exit in (Exit.ENVIRONMENT, Exit.REMOTE):
+                raise
+            return None
 
 
 def is_equal(planned: PlannedObject, info: ObjectInfo, store: ObjectStore, *, trust: bool = True) -> bool:

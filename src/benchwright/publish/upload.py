@@ -57,6 +57,7 @@ def upload(
     end, what killed uploads of a day ago or earlier left is removed.
 
     Raises:
+        MetadataDiffers: all that is hosted is the planned artifact but for its ``metadata.yaml`` (exit 5).
         Failure: another artifact or another upload is there, or came in between (exit 5); the artifact's files changed
             (code ``content-changed``, exit 1); as the store does (exit 3 or 4). What is wrong with an object that
             was read back is a problem of the report's verification instead.
@@ -79,7 +80,7 @@ def _claimed(plan: UploadPlan, store: ObjectStore, replace: bool) -> tuple[Stand
         standing = look(plan, store, trust=not replace)
         refusal = standing.refusal()
         if refusal is not None and not replace:
-            raise Failure(refusal, exit=Exit.REFUSED)
+            raise refusal
         if refusal is None and standing.ours and standing.manifest is not None:
             return standing, standing.manifest.info
         try:

@@ -149,6 +149,15 @@ def plan_upload(
     return UploadPlan(declared.method, declared.suite, destination, prefix, tuple(objects), tuple(remarks))
 
 
+def problems_of(
+    artifact: DeclaredArtifact, *, upload_raw: bool = True, progress: Progress | None = None
+) -> tuple[Problem, ...]:
+    """What ``plan_upload`` would refuse an artifact for, wherever it were to go."""
+    planning = _Planning(artifact, upload_raw, progress)
+    planning.objects()
+    return tuple(planning.problems)
+
+
 class _Planning:
     """The artifact under examination, the problems so far, and every file of it by its path and digest."""
 
