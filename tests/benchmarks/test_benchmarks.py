@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -104,6 +105,35 @@ child and os.wait()
     # Measured from here, the largest process may also be this one's copy before the command took its place.
     assert bench.time(command, "largest").peak / 2**20 > 100
     assert 140 < bench.time(command, "all", watched=True).peak / 2**20 < 180
+
+
+def test_processing_more_results_takes_no_more_memory(tmp_path, modules):
+    bench = modules["measure"].Bench(tmp_path / "bench", quick=True)
+    (tmp_path / "declared.py").write_text(
+        'x = MethodMetadata.config(method="LightGBM", suite="memory", ag_key="GBM", is_bag=True,'
+        ' config_default="LightGBM_c1_default_BAG_L1", validation_protocol="8x1")\n'
+    )
+    raw = BENCHMARKS.parent / "tests" / "data" / "tabarena_raw" / "data"
+    peaks = []
+    for folds in ((0,), (0, 1, 2)):
+        data = tmp_path / f"{len(folds)} folds"
+        for path in raw.glob("LightGBM_*/*/*/results.pkl"):
+            if int(path.parent.name.partition("_")[2]) in folds:
+                (data / path.relative_to(raw)).parent.mkdir(parents=True)
+                shutil.copyfile(path, data / path.relative_to(raw))
+        command = [sys.executable, BENCHMARKS.parent / "scripts" / "run_process_method.py", data, "--process"]
+        command += [
+            "--method-metadata",
+            "declared:x",
+            "--repo",
+            tmp_path,
+            "--cache-root",
+            tmp_path / data.name / "cache",
+        ]
+        watched = bench.time([*map(str, command), "--jobs", "3", "--json"], f"{len(folds)}-folds", watched=True)
+        peaks.append(watched.peak / 2**20)
+    assert peaks[1] < peaks[0] + 40
+    assert max(peaks) < 600
 
 
 def test_the_fastest_way_of_the_peer_is_the_one_that_is_run_again_and_held_against_the_bar(modules):

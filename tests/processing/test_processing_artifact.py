@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import pandas as pd
@@ -20,7 +21,7 @@ from processing_samples import DATASETS, METHODS, RAW
 
 from benchwright.arena import MethodMetadata
 from benchwright.contract import Exit, Failure
-from benchwright.processing import artifact, build_artifact
+from benchwright.processing import artifact, artifact_files, build_artifact
 from benchwright.processing.staging import artifact_lock, check_file_system
 from benchwright.raw import find_results
 from raw_trees import add_result
@@ -149,6 +150,21 @@ def test_raw_copies_give_the_same_artifact(cache, tmp_path):
     sidecar, before = (json.loads(content["provenance.json"]) for content in (again, expected))
     assert sidecar.pop("inputs") != before.pop("inputs")
     assert sidecar == before
+
+
+def test_the_table_of_tasks_is_made_once_however_many_splits_there_are(tmp_path, monkeypatch):
+    """Defect 5 of the peer: it makes its table of 816 splits anew for every split that it works on."""
+    made = Counter()
+    for module, name in ((artifact, "TaskTable"), (artifact_files, "task_metadata")):
+        original = getattr(module, name)
+
+        def counted(*words, original=original, name=name):
+            made[name] += 1
+            return original(*words)
+
+        monkeypatch.setattr(module, name, counted)
+    assert build("RandomForest", tmp_path).counts["splits"] == 9
+    assert made == {"TaskTable": 1, "task_metadata": 1}
 
 
 def test_another_run_of_the_same_suite_does_not_take_the_place_unasked(tmp_path):
