@@ -97,7 +97,12 @@ class Stage:
 def stage(world: Path, store: str, server: SeaweedServer) -> Stage:
     (world / "checkout").mkdir(parents=True)
     (world / "checkout" / "kill_info.py").write_text(INFO)
-    environment = {"PATH": os.environ["PATH"], "HOME": str(world), "NUMBA_CACHE_DIR": str(cache_folder())}
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(world),
+        "NUMBA_CACHE_DIR": str(cache_folder()),
+        "PYTHONDONTWRITEBYTECODE": "1",  # in a fresh checkout the first run alone would have more to write
+    }
     return Stage(world, store, {**environment, **settings(server.url)})
 
 
