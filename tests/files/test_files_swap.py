@@ -55,11 +55,11 @@ def test_where_nothing_was_the_parents_are_made(tmp_path):
     assert content(tmp_path / "one" / "two" / "target") == "new"
 
 
-def test_what_a_kill_between_two_renames_left_is_removed(tmp_path, monkeypatch):
-    monkeypatch.setattr(swap, "_renameat2", lambda: None)
-    folder(tmp_path / "target.old", "old")
-    swap_in(folder(tmp_path / "new", "new"), tmp_path / "target")
-    assert (content(tmp_path / "target"), names(tmp_path)) == ("new", ["target"])
+@pytest.mark.usefixtures("either_way")
+def test_a_neighbour_of_nearly_the_same_name_is_left_alone(tmp_path):
+    target, neighbour = folder(tmp_path / "in" / "target", "old"), folder(tmp_path / "in" / "target.old", "another's")
+    swap_in(folder(tmp_path / "new", "new"), target)
+    assert (content(target), content(neighbour)) == ("new", "another's")
 
 
 @pytest.mark.usefixtures("either_way")

@@ -22,18 +22,17 @@ def swap_in(new: Path, target: Path) -> None:
     """Make ``target`` the folder ``new``, which must be on the same file system; what was there is removed.
 
     The change is one step where the file system can exchange two names. Elsewhere the old folder is first renamed to
-    ``<target>.old``, where a kill between the two renames leaves it; a later call removes it once it has succeeded.
+    ``<new>.old``, beside ``new``, where a kill between the two renames leaves it.
 
     Raises:
         OSError: the folders are on different file systems, or cannot be renamed. ``target`` is as it was.
     """
     target = target.resolve()
-    aside = target.with_name(f"{target.name}.old")
+    aside = new.with_name(f"{new.name}.old")
     target.parent.mkdir(parents=True, exist_ok=True)
     if not target.exists():
         new.rename(target)
     elif not _exchange(new, target):
-        shutil.rmtree(aside, ignore_errors=True)
         target.rename(aside)
         try:
             new.rename(target)

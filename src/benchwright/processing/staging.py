@@ -33,7 +33,7 @@ def staging_folder(metadata: MethodMetadata) -> Iterator[Path]:
     name = _name(metadata)
     with artifact_lock(metadata, "processing"):
         builds = hidden / "staging"
-        for left in builds.glob(f"{glob.escape(name)}-*"):
+        for left in builds.glob(f"{glob.escape(name)}-{'[0-9a-f]' * 8}"):  # not those of a suite whose name goes on
             shutil.rmtree(left)
         folder = builds / f"{name}-{secrets.token_hex(4)}"
         folder.mkdir(parents=True)
