@@ -22,7 +22,7 @@ from processing_samples import DATASETS, METHODS, RAW
 from benchwright.arena import MethodMetadata
 from benchwright.contract import Exit, Failure
 from benchwright.processing import artifact, artifact_files, build_artifact
-from benchwright.processing.staging import artifact_lock, check_file_system
+from benchwright.processing.staging import artifact_lock, check_file_system, staging_folder
 from benchwright.raw import find_results
 from raw_trees import add_result
 
@@ -165,6 +165,16 @@ def test_the_table_of_tasks_is_made_once_however_many_splits_there_are(tmp_path,
         monkeypatch.setattr(module, name, counted)
     assert build("RandomForest", tmp_path).counts["splits"] == 9
     assert made == {"TaskTable": 1, "task_metadata": 1}
+
+
+def test_a_build_removes_what_killed_builds_left_of_its_own_suite_alone(tmp_path):
+    metadata = metadata_of("RandomForest", suite="run-2026")
+    builds = tmp_path / ".benchwright" / "staging"
+    own, other = (builds / f"RandomForest__{suite}-0123abcd" for suite in ("run-2026", "run-2026-06-30"))
+    for folder in (own, other):
+        folder.mkdir(parents=True)
+    with staging_folder(dataclasses.replace(metadata, cache_root=tmp_path)):
+        assert (own.exists(), other.exists()) == (False, True)
 
 
 def test_another_run_of_the_same_suite_does_not_take_the_place_unasked(tmp_path):

@@ -91,6 +91,13 @@ def test_every_declaration_of_the_peer_is_read_as_it_is_imported(tmp_path):
         assert ours == MethodMetadata.from_object(theirs).to_dict(with_protocol=False)
 
 
+def test_a_module_that_ends_the_program_cannot_be_imported(tmp_path):
+    target = checkout(tmp_path, 'import sys\nsys.exit(0)\nx = [MethodMetadata.config(method="A", suite="s")][0]\n')
+    ended = failure("models.info:x", target.repository)
+    assert (ended.exit, ended.problems[0].code) == (Exit.USAGE, "import-failed")
+    assert ended.problems[0].found == "cannot be imported: SystemExit: 0"
+
+
 def test_what_is_computed_is_imported(tmp_path):
     source = (
         "from benchwright.arena import MethodMetadata\n"

@@ -66,7 +66,7 @@ def _imported(target: Target, unread: Failure) -> MethodMetadata:
         found = f"not installed for {sys.executable}, but imported for {target}"
         missing = Problem("missing-package", error.name or "a package", found, "", "use a Python that has it")
         raise Failure([missing, *unread.problems], exit=Exit.ENVIRONMENT) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # someone else's module: it may raise anything, or end the program
         found = f"cannot be imported: {type(error).__name__}: {error}"
         raise Failure([Problem("import-failed", str(target), found), *unread.problems], exit=Exit.USAGE) from error
     finally:
