@@ -127,7 +127,8 @@ class Outcome:
     """What a script has to say: a human summary, the same as data, problems, and the commands that come next.
 
     ``details`` are lines a person wants after the summary (a table, a list; one that holds several lines is shown whole
-    or not at all), ``closing`` lines that belong at the very end, behind the problems. Neither is part of the envelope,
+    or not at all), ``closing`` lines that belong at the very end, behind the problems, ``next_title`` is the line above
+    the next commands. None of them is part of the envelope,
     whose ``data`` holds the same facts. ``signal`` is the one that stopped the work, if one did.
     """
 
@@ -136,6 +137,7 @@ class Outcome:
     details: Sequence[str] = ()
     problems: Sequence[Problem] = ()
     next: Sequence[str] = ()
+    next_title: str = "next:"
     closing: Sequence[str] = ()
     exit: Exit = Exit.DONE
     signal: int | None = None

@@ -226,19 +226,21 @@ def test_a_model_that_the_arena_has_results_of_is_a_rerun():
     assert chosen("KNN").why["model"] == "the registry's name of 'KNN'"
 
 
-def test_what_to_judge_before_launching_is_said():
+def test_what_to_judge_before_launching_is_said(monkeypatch):
     flex = read_partitions()["gpurtxpro6000flex"]
     on_cluster = {"arena": "tabarena", "scheduler": "slurm"}
     here = {"arena": "tabarena", "scheduler": "local"}
     assert codes("XGBoost") == []
-    assert codes("XGBoost", partition=flex, **on_cluster) == ["gpu-partition-for-cpu", "scheduler-not-available"]
-    assert codes("TabM", partition=flex, **on_cluster) == ["scheduler-not-available"]
+    assert codes("XGBoost", partition=flex, **on_cluster) == ["gpu-partition-for-cpu"]
+    assert codes("TabM", partition=flex, **on_cluster) == []
     assert codes("TabM", Cards(1, 24), **here) == []
     assert codes("TabM", Cards(1, 24), fake_memory_for_estimates=25, **here) == ["more-than-the-card"]
     assert codes("TabM", fake_memory_for_estimates=24, **here) == ["no-gpu-here"]
     assert codes("TabSwift", Cards(1, 24), **here) == ["no-memory-estimate"]
     assert codes("TabSwift", Cards(1, 24)) == [], "the mini arena fits folds one after another"
     assert codes("TabDPT_GPU", Cards(1, 24), **here) == ["superseded"]
+    monkeypatch.setenv("PATH", "")
+    assert codes("TabM", partition=flex, **on_cluster) == ["not-a-head-node"]
 
 
 def test_the_successor_of_a_superseded_model_is_named():

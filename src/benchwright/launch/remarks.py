@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 
 from benchwright.arena import ModelInfo
@@ -100,8 +101,10 @@ def _of_hardware(info: ModelInfo, choices: Choices, partition: Partition | None,
         found = f"{choices.partition} has GPUs, and {info.name} runs on the CPU"
         yield Problem("gpu-partition-for-cpu", "--partition", found, "a partition without GPUs")
     if choices.scheduler == "slurm":
-        found = "slurm, and this version launches on this machine only"
-        yield Problem("scheduler-not-available", "--scheduler", found, "local", "add --scheduler local")
+        if shutil.which("sbatch") is None:
+            found = "slurm, and there is no sbatch here"
+            fix = "take the step setup on the cluster's head node, or add --scheduler local"
+            yield Problem("not-a-head-node", "--scheduler", found, "a machine that submits to SLURM", fix)
     elif memory is not None and not cards.number:
         fix = "run the script on a machine with the card"
         yield Problem("no-gpu-here", f"model {info.name}", "a GPU model, and no CUDA device is here", "a GPU", fix)
