@@ -1,0 +1,165 @@
+"""What is known of an eval, from whatever source: the only thing that a verdict follows from.
+
+Each part is None where it was not learned, with the reason in ``EvalFacts.unknown``. Nothing here is judged:
+which of it passes is ``rules``' to say. The JSON form (``--dump-facts``, ``--facts``) has the same names; what is
+left out is unknown, so that a case is a few lines.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+Kind = Literal["slurm", "iris-tpu", "iris-gpu", "local"]
+"""What ran it: two of the rules are for one kind alone."""
+
+Phase = Literal["live", "completed", "ended"]
+"""It waits or runs; it ended as it should; it ended otherwise."""
+
+Source = Literal["job", "trials", "traces", "rows"]
+"""A part of the facts, and what it is learned from."""
+
+
+class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Facts of one source. A field that nobody knows is a mistake in a file of facts, and no fact."""
+
+
+class JobFacts(_Part, frozen=True):
+    """What the scheduler says of the job, or Harbor where there is none.
+
+    ``state`` is its word (``TIMEOUT``), ``told_by`` who said it (``sacct``), ``submit`` the command that launched it.
+    """
+
+    phase: Phase
+    state: str = ""
+    id: str | None = None
+    told_by: str = ""
+    submit: str | None = None
+
+
+class TrialFacts(_Part, frozen=True):
+    """What the trials amount to under a profile of error classes; surplus ones are counted nowhere.
+
+    ``errors`` counts trials by the class of the exception they recorded, ``unscored`` those among them without a
+    reward; trials without either are in ``silent``. ``counted`` are the classes that make an eval incomplete and
+    ``benign`` those that do not, as the profile has them; ``informative`` those whose missing reward hides a likely 0.
+    ``planned`` is None where nothing says how many there should be. ``reward_sum`` is over valid trials, ``nonzero``
+    counts the rewards among them that are not 0. The evidence
+    that they ran is ``worked``, the number on which an agent spent time, and tokens and requests, each None where no
+    trial records it. ``whole`` is False where an aggregate alone was read, which proves no trial.
+    """
+
+    planned: int | None = None
+    valid: int = 0
+    nonzero: int = 0
+    silent: int = 0
+    corrupt: int = 0
+    errors: dict[str, int] = {}
+    unscored: dict[str, int] = {}
+    benign: frozenset[str] = frozenset()
+    informative: frozenset[str] = frozenset()
+    invalid_in_aggregate: int | None = None
+    reward_sum: float = 0.0
+    stored_score: float | None = None
+    worked: int = 0
+    tokens: int | None = None
+    cached_tokens: int | None = None
+    requests: int | None = None
+    whole: bool = True
+
+    @property
+    def attempted(self) -> int:
+        """Trials that left a result, readable or not."""
+        return self.valid + self.without_reward + self.corrupt
+
+    @property
+    def without_reward(self) -> int:
+        """Trials with a readable result and no reward in it."""
+        return sum(self.unscored.values()) + self.silent
+
+    @property
+    def covered(self) -> int:
+        """Trials that say how they ended: with a reward or with an exception."""
+        return self.valid + sum(self.unscored.values())
+
+    @property
+    def invalid(self) -> int:
+        """Trials whose exception makes an eval incomplete, rewarded or not: the leaderboard's own count."""
+        return sum(number for name, number in self.errors.items() if name not in self.benign)
+
+    @property
+    def missing(self) -> int | None:
+        """Planned trials that left no result."""
+        return None if self.planned is None else max(0, self.planned - self.attempted)
+
+
+class TraceRepo(_Part, frozen=True):
+    """A dataset on the Hub that may hold the traces. ``shared`` of ``compared`` of its trial names are this run's."""
+
+    name: str
+    state: Literal["filled", "empty", "absent"]
+    rows: int | None = None
+    shared: int = 0
+    compared: int = 0
+
+    @property
+    def of_this_run(self) -> bool | None:
+        """Whether its trials are this run's, at least half of them; None where no name could be compared."""
+        return None if not self.compared else 2 * self.shared >= self.compared
+
+
+class RowFacts(_Part, frozen=True):
+    """A row of ``sandbox_jobs`` of the same model and benchmark, or of the run.
+
+    ``of_run`` says whether it is this run's, by its ids: a row that only bears its name is ``maybe``. ``live`` is None
+    where nobody can say whether its job is. ``fails`` says whether its own statistics fail a gate, None without any.
+    ``names`` are the codes of what is wrong with it by itself, such as ``numeric-model``.
+    """
+
+    id: str
+    owner: str
+    status: str = "Finished"
+    of_run: Literal["yes", "no", "maybe"] = "yes"
+    live: bool | None = False
+    model: str | None = None
+    benchmark: str | None = None
+    agent: str | None = None
+    score: float | None = None
+    fails: bool | None = None
+    link: str | None = None
+    created: datetime | None = None
+    submitted: datetime | None = None
+    issues: frozenset[str] = frozenset()
+
+
+class EvalFacts(_Part, frozen=True):
+    """One eval: an agent and a model on a benchmark, in one run.
+
+    ``folder`` is the run's, or its address in a bucket. ``model`` and ``benchmark`` are the right names, None where
+    they could not be told. ``measurement`` runs (grid, throughput, memory) are exempt. ``moving`` says that the
+    folder's files changed while they were read. ``grandfathered`` are the ids of rows that a logged decision spares.
+    """
+
+    run_tag: str
+    kind: Kind = "slurm"
+    folder: str | None = None
+    agent: str | None = None
+    model: str | None = None
+    benchmark: str | None = None
+    measurement: bool = False
+    moving: bool = False
+    profile: str = ""
+    owners: frozenset[str] = frozenset()
+    grandfathered: frozenset[str] = frozenset()
+    job: JobFacts | None = None
+    trials: TrialFacts | None = None
+    traces: tuple[TraceRepo, ...] | None = None
+    rows: tuple[RowFacts, ...] | None = None
+    unknown: dict[Source, str] = {}
+    notes: tuple[str, ...] = ()
+
+    def why_unknown(self, source: Source) -> str:
+        """Why a part was not learned."""
+        return self.unknown.get(source, "nothing was gathered")

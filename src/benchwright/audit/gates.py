@@ -1,0 +1,85 @@
+"""The gates an eval has to pass before its score may stand in the database: integers against integers.
+
+There is no borderline: 30 of 300 errors pass, 31 do not.
+"""
+
+from __future__ import annotations
+
+from benchwright.audit.facts import TrialFacts
+from benchwright.contract import counted
+
+TOLERANCE = 5e-4
+"""How far a stored score may be from one of ours and still be it: some stores keep three digits."""
+
+
+def covers_too_little(trials: TrialFacts) -> bool:
+    """Whether fewer than nine tenths of the planned trials say how they ended. An unknown plan covers nothing."""
+    return trials.planned is None or 10 * trials.covered < 9 * trials.planned
+
+
+def errs_too_much(trials: TrialFacts) -> bool:
+    """Whether more than a tenth of the attempted trials have an exception that counts."""
+    return 10 * trials.invalid > trials.attempted
+
+
+def fails(trials: TrialFacts) -> bool:
+    """Whether a hard gate stops the eval; without a single trial none is passed."""
+    return not trials.attempted or covers_too_little(trials) or errs_too_much(trials)
+
+
+def is_untrustworthy(trials: TrialFacts) -> bool:
+    """Whether a score that passes the gates is worth a resume all the same, the row being kept.
+
+    So it is where fewer than nine tenths of the planned trials have a reward, and where one attempted trial in twenty
+    or more lost a reward that would likely have been 0: those hide real passes, or lift the mean.
+    """
+    return 10 * trials.valid < 9 * (trials.planned or 0) or (
+        hidden_zeros(trials) > 0 and 20 * hidden_zeros(trials) >= trials.attempted
+    )
+
+
+def hidden_zeros(trials: TrialFacts) -> int:
+    """Trials without a reward whose class says that it would likely have been 0."""
+    return sum(number for name, number in trials.unscored.items() if name in trials.informative)
+
+
+def matrix(trials: TrialFacts) -> str:
+    """Valid, errored and expected: what every report has to show."""
+    planned = "?" if trials.planned is None else f"{trials.planned:,}"
+    errored = trials.attempted - trials.valid
+    missing = f", {counted(trials.missing, 'trial')} missing" if trials.missing else ""
+    return f"{trials.valid:,} valid, {errored:,} errored, of {planned} planned{missing}"
+
+
+def broken_gates(trials: TrialFacts) -> list[str]:
+    """Each gate that stops the eval, with its figures."""
+    if not trials.attempted:
+        return ["no trial left a result"]
+    found = []
+    if covers_too_little(trials):
+        found.append(f"{trials.covered:,} of {trials.planned or 0:,} planned trials say how they ended, below 90 %")
+    if errs_too_much(trials):
+        share = 100 * trials.invalid / trials.attempted
+        found.append(
+            f"{trials.invalid:,} of {trials.attempted:,} trials have errors that count, {share:.1f} %, above 10 %"
+        )
+    return found
+
+
+def scores(trials: TrialFacts) -> dict[str, float | None]:
+    """The score as stored, and over all attempted, over valid and over planned trials."""
+
+    def over(number: int | None) -> float | None:
+        return trials.reward_sum / number if number else None
+
+    return {
+        "stored": trials.stored_score,
+        "over_attempted": over(trials.attempted),
+        "over_valid": over(trials.valid),
+        "over_planned": over(trials.planned),
+    }
+
+
+def same_score(one: float | None, other: float | None) -> bool:
+    """Whether two scores are the same one, stored with some digits less."""
+    return one is not None and other is not None and abs(one - other) <= TOLERANCE
