@@ -8,7 +8,7 @@ left out is unknown, so that a case is a few lines.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -140,6 +140,7 @@ class EvalFacts(_Part, frozen=True):
     ``folder`` is the run's, or its address in a bucket. ``model`` and ``benchmark`` are the right names, None where
     they could not be told. ``measurement`` runs (grid, throughput, memory) are exempt. ``moving`` says that the
     folder's files changed while they were read. ``grandfathered`` are the ids of rows that a logged decision spares.
+    ``figures`` are those of the folder's own reading, for reports alone: no rule looks at them.
     """
 
     run_tag: str
@@ -157,6 +158,7 @@ class EvalFacts(_Part, frozen=True):
     trials: TrialFacts | None = None
     traces: tuple[TraceRepo, ...] | None = None
     rows: tuple[RowFacts, ...] | None = None
+    figures: dict[str, Any] | None = None
     unknown: dict[Source, str] = {}
     notes: tuple[str, ...] = ()
 
