@@ -21,8 +21,9 @@ demo: setup  ## benchmark XGBoost on the mini arena, from its name to its place 
 test: setup-dev lint  ## lint, then every test, on all cores
 	@$(RUN) -m pytest -n auto --dist worksteal
 
-soak: setup-dev  ## kill processing and uploading at 200 random writes, an hour
+soak: setup-dev  ## kill processing and uploading at 200 random writes, audit 1,000 random job folders, an hour
 	@BENCHWRIGHT_KILLS=200 $(RUN) -m pytest tests/system/test_publish_kills.py
+	@BENCHWRIGHT_MIXES=1000 $(RUN) -m pytest tests/harbor/test_harbor_jobs.py
 
 lint: setup-dev  ## ruff and mypy
 	@$(RUN) -m ruff check $(CHECKED)

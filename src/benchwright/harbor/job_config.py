@@ -1,0 +1,158 @@
+"""What was to be run: a job's ``config.json`` and ``meta.env``, and the ``config.json`` of a trial without a result."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any, Literal
+
+import msgspec
+
+from benchwright.harbor.json_text import NotJson, decode
+
+_AGENT = "oracle"
+"""What Harbor takes where the configuration names no agent, which newer versions leave out when it is this one."""
+
+
+class AgentChoice(msgspec.Struct, frozen=True):
+    """An agent that a job runs: its name (or import path), and its model with the provider."""
+
+    name: str
+    model: str | None = None
+
+
+class JobConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """A job's configuration, ``ok`` or else ``missing`` or ``corrupt``, with the reason in ``why``.
+
+    ``attempts`` is how often each agent tries each task, None where no configuration says so. ``datasets`` are the
+    names or paths of the datasets, or of the tasks where those are listed one by one.
+    """
+
+    state: Literal["ok", "missing", "corrupt"]
+    why: str = ""
+    attempts: int | None = None
+    agents: tuple[AgentChoice, ...] = ()
+    datasets: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is one to read."""
+        return self.state == "ok"
+
+
+NO_CONFIG = JobConfig(state="missing", why="no config.json")
+
+
+class TrialPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What a trial was to do, from its own configuration: enough to say whose slot it takes."""
+
+    task: str | None = None
+    source: str | None = None
+    agent: str | None = None
+    model: str | None = None
+    job_id: str | None = None
+
+
+class _Agent(msgspec.Struct):
+    name: Any = None
+    import_path: Any = None
+    model_name: Any = None
+
+
+class _Place(msgspec.Struct):
+    name: Any = None
+    path: Any = None
+    source: Any = None
+
+
+class _JobConfig(msgspec.Struct):
+    n_attempts: Any = None
+    agents: list[_Agent] | None = None
+    datasets: list[_Place] | None = None
+    tasks: list[_Place] | None = None
+    trial_name: Any = None
+
+
+class _TrialConfig(msgspec.Struct):
+    task: _Place | None = None
+    agent: _Agent | None = None
+    job_id: Any = None
+
+
+class _Lock(msgspec.Struct):
+    trials: list[msgspec.Raw] | None = None
+
+
+_JOB_CONFIG = msgspec.json.Decoder(_JobConfig)
+_TRIAL_CONFIG = msgspec.json.Decoder(_TrialConfig)
+_LOCK = msgspec.json.Decoder(_Lock)
+
+
+def read_job_config(data: bytes) -> JobConfig:
+    """The configuration that a job's ``config.json`` holds; newer versions leave out what is Harbor's default."""
+    try:
+        config = decode(data, _JOB_CONFIG)
+    except NotJson as error:
+        return JobConfig(state="corrupt", why=str(error))
+    if config.trial_name is not None:
+        return JobConfig(state="corrupt", why="the configuration of a trial")
+    attempts = 1 if config.n_attempts is None else config.n_attempts
+    places = [*(config.datasets or []), *(config.tasks or [])]
+    return JobConfig(
+        state="ok",
+        attempts=attempts if isinstance(attempts, int) and attempts > 0 else None,
+        agents=tuple(map(_choice, config.agents or [_Agent(_AGENT)])),
+        datasets=tuple(filter(None, (_text(place.name) or _text(place.path) for place in places))),
+    )
+
+
+def read_trial_config(data: bytes) -> TrialPlan | None:
+    """What a trial's ``config.json`` says of it, None where it cannot be read or is another program's."""
+    try:
+        config = decode(data, _TRIAL_CONFIG)
+    except NotJson:
+        return None
+    if config.task is None:
+        return None
+    agent = _choice(config.agent or _Agent())
+    name = _text(config.task.name) or (_text(config.task.path) or "").rstrip("/").rpartition("/")[2]
+    return TrialPlan(
+        task=name or None,
+        source=_text(config.task.source),
+        agent=agent.name or None,
+        model=agent.model,
+        job_id=_text(config.job_id),
+    )
+
+
+def read_lock(data: bytes) -> int | None:
+    """How many trials a job's ``lock.json`` lists; versions before 0.6 write none."""
+    try:
+        lock = decode(data, _LOCK)
+    except NotJson:
+        return None
+    return len(lock.trials) if lock.trials else None
+
+
+def read_meta(data: bytes) -> dict[str, str]:
+    """The variables that ``meta.env`` sets: ``NAME=VALUE`` lines, quoted as for a shell or not."""
+    found = {}
+    for line in data.decode(errors="replace").splitlines():
+        name, equals, value = line.strip().removeprefix("export ").partition("=")
+        if equals and name.isidentifier():
+            found[name] = _unquoted(value)
+    return found
+
+
+def _unquoted(value: str) -> str:
+    try:
+        return "".join(shlex.split(value, comments=False)) if value[:1] in {"'", '"'} else value.strip()
+    except ValueError:
+        return value.strip()
+
+
+def _choice(agent: _Agent) -> AgentChoice:
+    return AgentChoice(_text(agent.name) or _text(agent.import_path) or "", _text(agent.model_name))
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,122 @@
+"""Which folder is meant: jobs, copies, shards, roots, and what only looks like one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from harbor_files import DATA, job_files, trial, write
+
+from benchwright.contract import Exit, Failure
+from benchwright.harbor import find_jobs, read_job, resolve_job_folder
+
+
+def problem_of(call, *args):
+    with pytest.raises(Failure) as caught:
+        call(*args)
+    assert caught.value.exit is Exit.USAGE
+    (problem,) = caught.value.problems
+    return problem
+
+
+@pytest.fixture
+def job(tmp_path):
+    folder = tmp_path / "trace_jobs" / "eval-x"
+    trial(folder, "task-1__aaaaaaa")
+    job_files(folder, 1)
+    return folder
+
+
+def test_a_job_is_itself_also_by_a_relative_path(job, monkeypatch):
+    assert resolve_job_folder(job).folders == (job,)
+    monkeypatch.chdir(job)
+    for path in (".", "../eval-x"):
+        place = resolve_job_folder(Path(path))
+        assert (place.name, read_job(place).name, place.folders) == ("eval-x", "eval-x", (job,))
+
+
+@pytest.mark.parametrize("file", ["config.json", "result.json"])
+def test_a_job_without_a_trial_is_one(job, tmp_path, file):
+    empty = tmp_path / "empty"
+    write(empty / file, (job / file).read_text())
+    assert resolve_job_folder(empty).folders == (empty,)
+
+
+def test_trials_alone_are_a_job(tmp_path):
+    trial(tmp_path / "job", "task-1__aaaaaaa")
+    write(tmp_path / "other" / "my__project" / "readme.txt", "")
+    assert [place.name for place in find_jobs(tmp_path)] == ["job"]
+
+
+def test_a_copy_in_a_folder_of_the_same_name_is_meant_but_no_deeper(tmp_path):
+    trial(tmp_path / "once" / "once", "task-1__aaaaaaa")
+    trial(tmp_path / "twice" / "twice" / "twice", "task-1__aaaaaaa")
+    (tmp_path / "loop").mkdir()
+    (tmp_path / "loop" / "loop").symlink_to(tmp_path / "loop")
+    place = resolve_job_folder(tmp_path / "once")
+    assert (place.name, place.folders) == ("once", (tmp_path / "once" / "once",))
+    for name in ("twice", "loop"):
+        assert problem_of(resolve_job_folder, tmp_path / name).code == "not-a-job"
+
+
+def test_a_run_folder_means_the_one_job_below_its_trace_jobs(job, tmp_path):
+    assert resolve_job_folder(tmp_path).folders == (job,)
+    trial(tmp_path / "trace_jobs" / "eval-y", "task-1__aaaaaaa")
+    problem = problem_of(resolve_job_folder, tmp_path)
+    assert (problem.found, problem.fix) == ("the run folder of 2 jobs", f"one of {job}, {job.with_name('eval-y')}")
+
+
+def test_the_record_of_a_run_is_not_its_job_and_the_job_is_named(job, tmp_path):
+    record = tmp_path / "eval_jobs" / "eval-x"
+    write(record / "meta.env", "MODEL=org/m\n")
+    problem = problem_of(resolve_job_folder, record)
+    assert (problem.code, problem.found) == ("not-a-job", "a run's record, with meta.env and no trial in it")
+    assert problem.fix == f"{job} is meant: there it is"
+    record.rename(record.with_name("eval-z"))
+    assert problem_of(resolve_job_folder, record.with_name("eval-z")).fix == (
+        f"{job.with_name('eval-z')} is meant: it is not there either; look where the run's jobs_dir points"
+    )
+
+
+def test_what_else_is_no_job_says_what_it_is(job, tmp_path):
+    one = DATA / "eval-tiny_bench-oracle-20260901_120000" / "write-answer__Deat6x7"
+    (tmp_path / "nothing").mkdir()
+    write(tmp_path / "notes" / "a.txt", "")
+    cases = {
+        one: ("one trial of a job", f"the job is {one.parent}"),
+        job.parent: ("a folder of 1 job", f"to look at all of them: --jobs-root {job.parent}"),
+        tmp_path / "nothing": ("an empty folder", ""),
+        tmp_path / "notes": ("no trial, and no job's config or result", ""),
+        tmp_path / "no such": ("no such file or directory", ""),
+        tmp_path / "notes" / "a.txt": ("not a directory", ""),
+    }
+    for path, told in cases.items():
+        problem = problem_of(resolve_job_folder, path)
+        assert (problem.where, problem.found, problem.fix) == (str(path), *told)
+        assert problem.expected == "the folder of a Harbor job"
+
+
+def test_shards_are_found_from_the_run_and_from_one_of_them(tmp_path):
+    for number in (0, 1, 10):
+        trial(tmp_path / f"run_shard{number}", "task-1__aaaaaaa")
+    write(tmp_path / "run_shard2" / "a.txt", "")
+    folders = tuple(tmp_path / f"run_shard{number}" for number in (0, 1, 10))
+    for path in (tmp_path / "run", tmp_path / "run_shard1"):
+        place = resolve_job_folder(path)
+        assert (place.name, place.folders, place.lacking) == ("run", folders, (2, 3, 4, 5, 6, 7, 8, 9))
+    trial(tmp_path / "run", "task-1__aaaaaaa")
+    assert resolve_job_folder(tmp_path / "run").folders == (tmp_path / "run",)
+    assert [(place.name, place.folders) for place in find_jobs(tmp_path)] == [
+        ("run", (tmp_path / "run",)),
+        ("run", folders),
+    ]
+
+
+def test_the_jobs_of_a_root_by_name(tmp_path):
+    names = [place.name for place in find_jobs(DATA)]
+    assert names == sorted(path.name for path in DATA.iterdir())
+    problem = problem_of(find_jobs, DATA / names[0])
+    assert (problem.found, problem.fix) == ("a job and no folder of jobs", "give it as JOB_DIR")
+    (tmp_path / "a").mkdir()
+    assert problem_of(find_jobs, tmp_path).found == "no job in 1 folder"
+    assert problem_of(find_jobs, tmp_path / "a").found == "no folder"
