@@ -110,3 +110,12 @@ def eval_rows(postgres_server, postgrest_standin):
     postgrest_standin.fault = None
     yield rows
     postgrest_standin.fault = None
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A browser for the pages of a module. It has an event loop of its own, which other modules must not meet."""
+    from web_pages import running_browser
+
+    with running_browser() as running:
+        yield running

@@ -24,14 +24,15 @@ ALLOWED = {
     "bridge": {"arena", "mini"},
     "raw": {"arena"},
     "processing": {"raw", "arena", "node"},  # workers that end with their parent
-    "leaderboard": {"processing", "raw", "arena", "mini", "bridge"},
+    "pages": set(),
+    "leaderboard": {"processing", "raw", "arena", "mini", "bridge", "pages"},
     "launch": {"arena", "raw", "slurm", "objects", "bridge", "node"},  # the local run is a bundle runner
     "node": {"slurm"},
     "publish": {"arena", "processing", "objects", "node"},  # a batch starts processes, and ends them
     "hub": set(),
     "harbor": {"objects"},
     "evaldb": set(),
-    "audit": {"harbor", "evaldb", "hub", "slurm", "objects"},
+    "audit": {"harbor", "evaldb", "hub", "slurm", "objects", "pages"},
     "repair": {"audit", "evaldb", "harbor", "hub"},
     "rehearsal": ANY,
 }

@@ -186,6 +186,31 @@ CASES: dict[str, tuple[EvalFacts, str]] = {
     "fifty files that nobody can read": (case(trials=trials(250, corrupt=50), rows=[]), "RESUME"),
     "trials without a word": (case(trials=trials(250, silent=50), rows=[]), "RESUME"),
     "an aggregate alone": (case(trials=trials(whole=False)), "STOP"),
+    "an aggregate alone with a score of 0": (
+        case(trials=trials(whole=False, reward_sum=0.0, worked=None, tokens=None, requests=None)),
+        "STOP",
+    ),
+    "an aggregate alone that errs too much": (
+        case(trials=without("DaytonaError", 31, whole=False), rows=[row(fails=True)]),
+        "DEREGISTER+RESUME",
+    ),
+    "a zero of which nobody knows whether agents worked": (
+        case(trials=trials(reward_sum=0.0, worked=None), rows=[row(score=0.0)]),
+        "STOP",
+    ),
+    "an error that the profile takes no eval with": (
+        case(trials=without("BrandNewError", 1, rejecting=["BrandNewError"])),
+        "STOP",
+    ),
+    "half of the benchmark": (case(trials=trials(150, planned=150, expected=300), rows=[row()]), "STOP"),
+    "nine tenths of the benchmark": (
+        case(trials=trials(270, planned=270, expected=300), rows=[row(score=1 / 3)]),
+        "OK",
+    ),
+    "a row of another model": (case(rows=[row(model="org/x", issues=["other-model"])]), "STOP"),
+    "a row of another benchmark": (case(rows=[row(benchmark="b", issues=["other-benchmark"])]), "STOP"),
+    "not registered, and of a model that nobody knows": (case(rows=[], traces=[], model=None), "STOP"),
+    "not registered, and of a benchmark that nobody knows": (case(rows=[], traces=[], benchmark=None), "STOP"),
     "no plan": (case(trials=trials(planned=None)), "STOP"),
     "a job that nobody knows": (case(job=None), "STOP"),
     "trials that nobody can read": (case(trials=None), "STOP"),

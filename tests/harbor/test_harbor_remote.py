@@ -1,20 +1,48 @@
-"""Job folders in a bucket: a real S3 server, read through fsspec as any other of its file systems."""
+"""Job folders in buckets: what real servers of both protocols say of them is what the folder says."""
 
 from __future__ import annotations
 
-import pytest
-from fsspec.implementations.arrow import ArrowFSWrapper
-from fsspec.implementations.local import LocalFileSystem
-from pyarrow.fs import S3FileSystem
+import uuid
+from concurrent.futures import ThreadPoolExecutor
 
-from benchwright.contract import Exit, Failure
+import pytest
+from harbor_files import DATA
+
 from benchwright.harbor import RemoteFolder, Taxonomy, figures, plan_of, read_job, read_tree
-from benchwright.harbor.tree import Odd
+from benchwright.harbor.tree import Content, Odd
+from benchwright.objects import open_reader, open_store
 from benchwright.rehearsal.harbor_jobs import JobShape, grow_job
-from object_servers import KEY_ID, SECRET
+from object_servers import QUICK, settings
 
 KINDS = ["pass", "fail", "not-verified", "cut-off", "nan", "unfinished"]
 SEVEN = Taxonomy.load().profile()
+
+
+@pytest.fixture(params=["s3", "gs"])
+def bucket(request, no_credentials):
+    """The address of an empty place in a bucket, and what its server is asked with."""
+    if request.param == "s3":
+        own = settings(request.getfixturevalue("seaweed").url)
+    else:
+        own = {"STORAGE_EMULATOR_HOST": request.getfixturevalue("google").url}
+    return f"{request.param}://results/{uuid.uuid4()}", own
+
+
+def upload(folder, bucket, path):
+    address, own = bucket
+    store = open_store(address, settings=own, patience=QUICK)
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda file: store.put(f"{path}/{file.relative_to(folder)}", file), files))
+
+
+def reader_of(bucket):
+    address, own = bucket
+    return open_reader(address, settings=own, patience=QUICK)
+
+
+def facts(job):
+    return figures(job, SEVEN, plan_of(job)).facts()
 
 
 @pytest.fixture
@@ -23,52 +51,41 @@ def job(tmp_path):
     return tmp_path / "job"
 
 
-def facts(job):
-    return figures(job, SEVEN, plan_of(job)).facts()
-
-
-def test_a_bucket_says_what_the_folder_says(job, seaweed):
-    for path in job.rglob("*"):
-        if path.is_file():
-            seaweed.client.put_object(
-                Bucket=seaweed.bucket, Key=f"jobs/job/job/{path.relative_to(job)}", Body=path.read_bytes()
-            )
-    s3 = S3FileSystem(access_key=KEY_ID, secret_key=SECRET, endpoint_override=seaweed.url)
-    folder = RemoteFolder(ArrowFSWrapper(s3), f"{seaweed.bucket}/jobs/job/job")
-    found = read_tree(folder, "job")
+def test_a_bucket_says_what_the_folder_says(job, bucket):
+    upload(job, bucket, "jobs/job/job")
+    found = read_tree(RemoteFolder(reader_of(bucket), "jobs/job/job"), "job")
     local = read_job(job)
     assert facts(found) == facts(local)
     assert (found.trials, found.aggregate, found.config) == (local.trials, local.aggregate, local.config)
-    assert found.written is None
-    assert read_tree(RemoteFolder(ArrowFSWrapper(s3), f"{seaweed.bucket}/jobs/none"), "none").present == 0
+    assert (found.folders, found.written, found.live) == ((f"{bucket[0]}/jobs/job/job",), None, False)
+    assert read_tree(RemoteFolder(reader_of(bucket), "jobs/none"), "none").present == 0
 
 
-def test_a_large_result_is_asked_for_once_more(job):
-    folder = RemoteFolder(LocalFileSystem(), f"{job}/")
-    name = min(path.name for path in job.iterdir() if path.is_dir())
-    path = f"{name}/result.json"
-    size = (job / path).stat().st_size
-    assert folder.read(path, size - 1).data is None
-    assert len(folder.read(path, size).data) == size
+def test_a_genuine_folder_in_a_bucket(bucket):
+    folder = DATA / "eval-tiny_bench-killed9-20260901_124000"
+    upload(folder, bucket, "killed")
+    found = read_tree(RemoteFolder(reader_of(bucket), "killed"), folder.name)
+    assert found.trials == read_job(folder).trials
+    assert facts(found) == facts(read_job(folder))
+
+
+def test_so_much_is_read_and_no_more(bucket):
+    address, own = bucket
+    store = open_store(address, settings=own, patience=QUICK)
+    store.put("job/trial/result.json", b"0123456789")
+    store.put("job/empty", b"")
+    folder = RemoteFolder(reader_of(bucket), "job")
+    assert folder.read("trial/result.json", 9) == Content(None, bytes(32))
+    assert folder.read("trial/result.json", 10).data == folder.read("trial/result.json").data == b"0123456789"
+    assert folder.read("empty").data == b""
     assert folder.read("no/such.json") is None
-    assert folder.exists(path)
-    assert not folder.exists("no")
-    with pytest.raises(Odd, match="no regular file"):
-        folder.read(name)
+    assert all(map(folder.exists, ("trial", "trial/result.json", "empty")))
+    assert not any(map(folder.exists, ("no", "tri")))
 
 
-def test_what_does_not_answer_and_what_may_not_be_read(job, monkeypatch):
-    folder = RemoteFolder(LocalFileSystem(), str(job))
-    for error, exit, found in (
-        (PermissionError(13, "Permission denied"), Exit.ENVIRONMENT, "permission denied"),
-        (RuntimeError("502"), Exit.REMOTE, "RuntimeError: 502"),
-    ):
-
-        def fail(*_, error=error, **__):
-            raise error
-
-        monkeypatch.setattr(LocalFileSystem, "ls", fail)
-        with pytest.raises(Failure) as caught:
-            read_tree(folder, "job")
-        (problem,) = caught.value.problems
-        assert (caught.value.exit, problem.where, problem.found) == (exit, f"file://{job}", found)
+def test_what_no_result_can_be_as_large_as(bucket, monkeypatch):
+    address, own = bucket
+    open_store(address, settings=own, patience=QUICK).put("job/trial/result.json", b"0123456789")
+    monkeypatch.setattr("benchwright.harbor.remote.MOST_BYTES", 9)
+    with pytest.raises(Odd, match="more than 1 GiB"):
+        RemoteFolder(reader_of(bucket), "job").read("trial/result.json", 9)

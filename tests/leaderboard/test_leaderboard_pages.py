@@ -3,15 +3,12 @@
 import dataclasses
 import json
 import re
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Locator, Page, expect
 
 from benchwright.arena import MethodMetadata
 from benchwright.leaderboard.comparison import assemble, compare
@@ -19,7 +16,8 @@ from benchwright.leaderboard.entrants import entrants, pareto_front
 from benchwright.leaderboard.evaluation import SubsetEvaluation
 from benchwright.leaderboard.pages import write_pages
 from benchwright.leaderboard.pages.duels import duel_data
-from benchwright.leaderboard.pages.render import embedded
+from benchwright.pages import embedded
+from web_pages import Visitor
 
 BOARD, INFERENCE, TRAINING, WINRATES = PAGES = (
     "leaderboard.html",
@@ -80,65 +78,6 @@ def subset(published_input, arena) -> SubsetEvaluation:
 @pytest.fixture(scope="module")
 def folder(subset, tmp_path_factory) -> Path:
     return written(subset, tmp_path_factory.mktemp("pages"))
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None:
-        pytest.fail("no Chromium; run: apt-get install --no-install-recommends chromium")
-    with sync_playwright() as playwright:
-        yield playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
-
-
-class Visitor:
-    """Who opens pages, offline; afterwards a page has neither complained nor asked for anything nor grown too wide."""
-
-    def __init__(self, browser: Browser, folder: Path) -> None:
-        self.browser, self.folder = browser, folder
-        self.complaints: list[str] = []
-        self.kept: dict[str, Page] = {}
-
-    @contextmanager
-    def visit(self, name: str) -> Iterator[Page]:
-        """One of the module's pages, its forms reset; opening one anew for each test takes too long."""
-        page = self.kept.get(name) or self.load(self.folder / name, 1400)
-        self.kept[name] = page
-        page.set_viewport_size({"width": 1400, "height": 900})
-        page.evaluate(RESET)
-        yield page
-        self.check(page)
-
-    @contextmanager
-    def open(self, path: Path) -> Iterator[Page]:
-        """Another page, on a narrow screen."""
-        page = self.load(path, 400)
-        yield page
-        self.check(page)
-        page.context.close()
-
-    def load(self, path: Path, width: int) -> Page:
-        viewport = {"width": width, "height": 900}
-        context = self.browser.new_context(viewport=viewport, offline=True, color_scheme="dark")
-        page = context.new_page()
-        page.on("console", lambda message: self.complaints.append(message.text))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("dialog", lambda dialog: self.complaints.append(dialog.message) or dialog.dismiss())
-        page.on("request", lambda asked: self.complaints.append(asked.url) if asked.url != path.as_uri() else None)
-        page.goto(path.as_uri())
-        return page
-
-    def check(self, page: Page) -> None:
-        assert self.complaints == []
-        assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
-
-
-RESET = """() => {
-  for (const form of document.forms) {
-    form.reset();
-    form.querySelector('input').dispatchEvent(new Event('input'));
-  }
-}"""
 
 
 @pytest.fixture(scope="module")

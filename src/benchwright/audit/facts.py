@@ -8,9 +8,13 @@ left out is unknown, so that a case is a few lines.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Moment = Annotated[datetime, msgspec.Meta(tz=True)]
+"""An aware time: without a zone it could not be compared with any other."""
 
 Kind = Literal["slurm", "iris-tpu", "iris-gpu", "local"]
 """What ran it: two of the rules are for one kind alone."""
@@ -22,7 +26,7 @@ Source = Literal["job", "trials", "traces", "rows"]
 """A part of the facts, and what it is learned from."""
 
 
-class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Facts of one source. A field that nobody knows is a mistake in a file of facts, and no fact."""
 
 
@@ -43,30 +47,33 @@ class TrialFacts(_Part, frozen=True):
     """What the trials amount to under a profile of error classes; surplus ones are counted nowhere.
 
     ``errors`` counts trials by the class of the exception they recorded, ``unscored`` those among them without a
-    reward; trials without either are in ``silent``. ``counted`` are the classes that make an eval incomplete and
-    ``benign`` those that do not, as the profile has them; ``informative`` those whose missing reward hides a likely 0.
-    ``planned`` is None where nothing says how many there should be. ``reward_sum`` is over valid trials, ``nonzero``
-    counts the rewards among them that are not 0. The evidence
-    that they ran is ``worked``, the number on which an agent spent time, and tokens and requests, each None where no
-    trial records it. ``whole`` is False where an aggregate alone was read, which proves no trial.
+    reward; trials without either are in ``silent``. ``benign`` are the classes that make no eval incomplete, as the
+    profile has them, ``informative`` those whose missing reward hides a likely 0, ``rejecting`` the names among
+    ``errors`` for which the profile takes no such eval at all. ``planned`` is None where nothing says how many there
+    should be, ``expected`` how many the benchmark's size or the shards that are not there make of it, where that is
+    another number. ``reward_sum`` is over valid trials, ``nonzero`` counts the rewards among them that are not 0. The
+    evidence that they ran is ``worked``, the number on which an agent spent time, and tokens and requests, each None
+    where nothing records it. ``whole`` is False where an aggregate alone was read, which proves no trial.
     """
 
-    planned: int | None = None
-    valid: int = 0
-    nonzero: int = 0
-    silent: int = 0
-    corrupt: int = 0
-    errors: dict[str, int] = {}
-    unscored: dict[str, int] = {}
+    planned: Count | None = None
+    expected: Count | None = None
+    valid: Count = 0
+    nonzero: Count = 0
+    silent: Count = 0
+    corrupt: Count = 0
+    errors: dict[str, Count] = {}
+    unscored: dict[str, Count] = {}
     benign: frozenset[str] = frozenset()
     informative: frozenset[str] = frozenset()
-    invalid_in_aggregate: int | None = None
+    rejecting: frozenset[str] = frozenset()
+    invalid_in_aggregate: Count | None = None
     reward_sum: float = 0.0
     stored_score: float | None = None
-    worked: int = 0
-    tokens: int | None = None
-    cached_tokens: int | None = None
-    requests: int | None = None
+    worked: Count | None = None
+    tokens: Count | None = None
+    cached_tokens: Count | None = None
+    requests: Count | None = None
     whole: bool = True
 
     @property
@@ -100,9 +107,9 @@ class TraceRepo(_Part, frozen=True):
 
     name: str
     state: Literal["filled", "empty", "absent"]
-    rows: int | None = None
-    shared: int = 0
-    compared: int = 0
+    rows: Count | None = None
+    shared: Count = 0
+    compared: Count = 0
 
     @property
     def of_this_run(self) -> bool | None:
@@ -129,8 +136,8 @@ class RowFacts(_Part, frozen=True):
     score: float | None = None
     fails: bool | None = None
     link: str | None = None
-    created: datetime | None = None
-    submitted: datetime | None = None
+    created: Moment | None = None
+    submitted: Moment | None = None
     issues: frozenset[str] = frozenset()
 
 

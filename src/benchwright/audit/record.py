@@ -81,9 +81,7 @@ class Audited:
 def audit(facts: Iterable[EvalFacts], *, now: datetime) -> list[Audited]:
     """The verdicts on several evals, the most urgent first, whatever order the facts come in."""
     audited = [Audited(one, judge(one, now=now)) for one in facts]
-    return sorted(
-        audited, key=lambda one: (_URGENCY.index(one.judgement.verdict), one.facts.run_tag, one.facts.agent or "")
-    )
+    return sorted(audited, key=_place)
 
 
 def summary(audited: Sequence[Audited]) -> str:
@@ -93,6 +91,12 @@ def summary(audited: Sequence[Audited]) -> str:
     profiles = sorted({one.facts.profile for one in audited if one.facts.profile})
     judged = f" (error classes by profile {', '.join(profiles)})" if profiles else ""
     return f"{counted(len(audited), 'eval')}: {verdicts or 'nothing to audit'}{judged}"
+
+
+def _place(one: Audited) -> tuple[int, tuple[str, ...]]:
+    facts = one.facts
+    names = (facts.run_tag, facts.folder or "", facts.agent or "", facts.model or "")
+    return _URGENCY.index(one.judgement.verdict), names
 
 
 def _figures(facts: EvalFacts) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from rich.cells import cell_len
 
@@ -15,12 +16,20 @@ _HEADINGS = ("eval", "finished", "score", "traces", "trials", "valid/errored/exp
 
 def table(audited: Sequence[Audited]) -> list[str]:
     """The rows, the most urgent first; the action of a row and the reason for it are lines of the row."""
-    rows = [(one.facts.run_tag, *_marks(one), one.matrix, one.judgement.verdict) for one in audited]
+    tags = Counter(one.facts.run_tag for one in audited)
+    rows = [(_name(one, tags), *_marks(one), one.matrix, one.judgement.verdict) for one in audited]
     widths = [max(cell_len(cell) for cell in column) for column in zip(_HEADINGS, *rows, strict=True)]
     lines = [_line(_HEADINGS, widths)]
     for one, row in zip(audited, rows, strict=True):
         lines.append("\n".join((_line(row, widths), *_explained(one))))
     return lines
+
+
+def _name(one: Audited, tags: Mapping[str, int]) -> str:
+    """The run's tag on one line, with the agent where the run has several evals."""
+    facts = one.facts
+    name = f"{facts.run_tag} ({facts.agent})" if tags[facts.run_tag] > 1 and facts.agent else facts.run_tag
+    return name if name.isprintable() else ascii(name)
 
 
 def _marks(one: Audited) -> list[str]:

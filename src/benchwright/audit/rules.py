@@ -158,6 +158,24 @@ def _aggregate_alone(facts: EvalFacts) -> Decision | None:
     return None
 
 
+def _rejected(facts: EvalFacts) -> Decision | None:
+    """An exception of a name for which the profile takes no eval."""
+    names = _trials(facts).rejecting
+    if names:
+        why = f"{some(sorted(names))} is in no class of the taxonomy, for which {facts.profile or 'the profile'}"
+        return Decision("STOP", f"{why} rejects an eval: read exception.txt of one of them, and say what it means")
+    return None
+
+
+def _plan_doubtful(facts: EvalFacts) -> Decision | None:
+    """A run that covers what it planned, which is less than its benchmark has: other scores are of more tasks."""
+    trials = _trials(facts)
+    if trials.expected is None or 10 * trials.covered >= 9 * trials.expected:
+        return None
+    why = f"the run planned {trials.planned:,} trials, and {trials.expected:,} were to be expected"
+    return Decision("STOP", f"{why}: which is right is for you to say, in the manifest or in the benchmarks file")
+
+
 def _worth_a_resume(facts: EvalFacts) -> Decision | None:
     trials = _trials(facts)
     if not gates.is_untrustworthy(trials):
@@ -197,6 +215,9 @@ def _not_registered(facts: EvalFacts) -> Decision | None:
     if served is not None:
         why = f"row {served.id} of {served.owner} serves this model and benchmark: which run counts is for you to say"
         return Decision("STOP", why)
+    if facts.model is None or facts.benchmark is None:
+        lacking = " and ".join(name for name in ("model", "benchmark") if getattr(facts, name) is None)
+        return Decision("STOP", f"complete, and not in the database; but its {lacking} could not be told: name it")
     if facts.traces is None:
         return Decision("STOP", f"what the Hub holds of it is unknown ({facts.why_unknown('traces')})")
     filled = _filled(facts.traces)
@@ -221,6 +242,17 @@ def _names(facts: EvalFacts) -> Decision | None:
             )
             own = Action("name it; the benchmark itself goes only when no row of anyone points at it", fix)
             return Decision("FIX_BENCH", f"row {row.id} names the benchmark {row.benchmark}", (own, said))
+    return None
+
+
+def _filed_elsewhere(facts: EvalFacts) -> Decision | None:
+    """A row that is this run's by its id, and another model's or benchmark's by its name."""
+    for row in matching(facts):
+        wrong = [name for name in ("model", "benchmark") if f"other-{name}" in row.issues]
+        if wrong:
+            filed = " and ".join(f"the {name} {getattr(row, name)}" for name in wrong)
+            right = " and ".join(str(getattr(facts, name)) for name in wrong)
+            return Decision("STOP", f"row {row.id} has {filed}, the run {right}: which is right is for you to say")
     return None
 
 
@@ -265,11 +297,14 @@ _RULES: tuple[Callable[[EvalFacts], Decision | None], ...] = (
     _plan_unknown,
     _gate,
     _aggregate_alone,
+    _rejected,
+    _plan_doubtful,
     _worth_a_resume,
     _zero_unproved,
     _rows_unknown,
     _not_registered,
     _names,
+    _filed_elsewhere,
     _row_incomplete,
     _traces,
     _fine,

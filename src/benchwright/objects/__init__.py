@@ -9,12 +9,14 @@ from benchwright.objects.credentials import (
 from benchwright.objects.location import StoreLocation, open_store
 from benchwright.objects.patience import Patience
 from benchwright.objects.presence import Survey, survey
+from benchwright.objects.reader import ObjectReader, open_reader
 from benchwright.objects.store import PART_SIZE, Conflict, ObjectInfo, ObjectStore
 
 __all__ = [
     "PART_SIZE",
     "Conflict",
     "ObjectInfo",
+    "ObjectReader",
     "ObjectStore",
     "Patience",
     "StoreLocation",
@@ -22,6 +24,7 @@ __all__ = [
     "credentials_help",
     "credentials_note",
     "missing_credentials",
+    "open_reader",
     "open_store",
     "settings_from_environment",
     "survey",

@@ -7,6 +7,15 @@ it.
 from benchwright.slurm.accounting import AttemptRow, parse_attempts, read_attempts
 from benchwright.slurm.array_ids import JobId, array_id, compact, expand, parse_id
 from benchwright.slurm.clients import CallError, Clients, Trouble
+from benchwright.slurm.jobs import (
+    JobAccount,
+    QueuedJob,
+    is_job_id,
+    parse_accounts,
+    parse_whole_queue,
+    read_accounts,
+    read_whole_queue,
+)
 from benchwright.slurm.limits import Limits, Partition, parse_limits, read_limits
 from benchwright.slurm.queue import QueueRow, parse_queue, read_queue
 from benchwright.slurm.states import Phase, State, parse_state
@@ -17,16 +26,20 @@ __all__ = [
     "AttemptRow",
     "CallError",
     "Clients",
+    "JobAccount",
     "JobId",
     "Limits",
     "Partition",
     "Phase",
     "QueueRow",
+    "QueuedJob",
     "State",
     "Trouble",
     "array_id",
     "compact",
     "expand",
+    "is_job_id",
+    "parse_accounts",
     "parse_attempts",
     "parse_id",
     "parse_length",
@@ -34,8 +47,11 @@ __all__ = [
     "parse_queue",
     "parse_state",
     "parse_time",
+    "parse_whole_queue",
+    "read_accounts",
     "read_attempts",
     "read_limits",
     "read_queue",
+    "read_whole_queue",
     "try_submission",
 ]

@@ -1,0 +1,195 @@
+"""The audit as one command: from its options and the settings to the sources, and from verdicts to what is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from benchwright.audit.facts import EvalFacts
+from benchwright.audit.facts_file import read_facts
+from benchwright.audit.gather import Gathered, ShowProgress, Sources, gather
+from benchwright.audit.gather_folder import FolderRules
+from benchwright.audit.grandfather import read_grandfathered
+from benchwright.audit.manifest import Entry, read_manifest
+from benchwright.audit.record import Audited, summary
+from benchwright.audit.report_text import table
+from benchwright.audit.trace_hub import TraceHub
+from benchwright.audit.trace_names import trace_orgs
+from benchwright.audit.troubles import Troubles
+from benchwright.contract import Exit, Failure, Failures, Outcome, Problem, counted
+from benchwright.evaldb import EvalDatabase, open_database, owners_from
+from benchwright.harbor import Benchmarks, Profile, ScanCache, Taxonomy, find_jobs
+from benchwright.objects.credentials import settings_from_environment
+
+_REPORTS = (".md", ".html")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditOptions:
+    """What is asked for; see the script's help. Paths are as they were given."""
+
+    job_dirs: tuple[Path, ...] = ()
+    jobs_root: Path | None = None
+    manifest: Path | None = None
+    since: datetime | None = None
+    profile: str | None = None
+    benchmarks: Path | None = None
+    grandfather: Path | None = None
+    database: Literal["postgres", "supabase", "none"] | None = None
+    hub: bool = True
+    slurm: bool | None = None
+    cache: Path | None = None
+    remember: bool = True
+    facts: Path | None = None
+    report: Path | None = None
+
+    def check(self) -> None:
+        """Whether the options go together.
+
+        Raises:
+            Failure: they do not; every problem (exit 2).
+        """
+        places = {"JOB_DIR": self.job_dirs, "--jobs-root": self.jobs_root, "--manifest": self.manifest}
+        given = [name for name, value in places.items() if value]
+        problems = []
+        if self.facts and given:
+            problems.append(
+                Problem("usage", "--facts", f"beside {', '.join(given)}", "facts, or folders to gather from")
+            )
+        if not self.facts and not given:
+            problems.append(Problem("usage", "JOB_DIR", "missing", f"one of {', '.join((*places, '--facts'))}"))
+        if self.cache and not self.remember:
+            problems.append(Problem("usage", "--no-cache", "beside --cache", "one of them"))
+        if self.report and self.report.suffix not in _REPORTS:
+            problems.append(
+                Problem("usage", "--report", str(self.report), f"a name that ends in {' or '.join(_REPORTS)}")
+            )
+        if problems:
+            raise Failure(problems, exit=Exit.USAGE)
+
+
+def facts_in_file(options: AuditOptions) -> list[EvalFacts]:
+    """The facts of ``--facts``.
+
+    Raises:
+        Failure: the file is none of facts (exit 2).
+    """
+    assert options.facts is not None
+    return read_facts(options.facts, Taxonomy.load(), options.profile)
+
+
+def gathered(options: AuditOptions, *, now: datetime, talk: Callable[[str], None], progress: ShowProgress) -> Gathered:
+    """All facts about the runs that are asked for.
+
+    Raises:
+        Failure: an option, a file that one names or a folder is wrong; every problem (exit 2).
+    """
+    failures = Failures()
+    entries: list[Entry] = []
+    profile: Profile | None = None
+    benchmarks: Benchmarks | None = None
+    spared: frozenset[str] = frozenset()
+    with failures.collected():
+        profile = Taxonomy.load().profile(options.profile)
+    with failures.collected():
+        benchmarks = Benchmarks.load(options.benchmarks)
+    with failures.collected():
+        spared = read_grandfathered(options.grandfather) if options.grandfather else spared
+    with failures.collected():
+        entries = _entries(options)
+    failures.settle()
+    assert profile is not None and benchmarks is not None
+    settings = settings_from_environment()
+    database, owners = _database(options, settings)
+    sources = Sources(
+        folders=FolderRules(profile, benchmarks, _cache(options)),
+        database=database,
+        owners=owners,
+        slurm=options.slurm,
+        hub=_hub(options, settings),
+        trace_orgs=trace_orgs(settings),
+        grandfathered=spared,
+        since=options.since,
+    )
+    talk(f"reading {counted(len(entries), 'job folder')}")
+    try:
+        return gather(entries, sources, now=now, progress=progress)
+    finally:
+        if isinstance(database, EvalDatabase):
+            database.close()
+
+
+_NO_HUB = "the Hub was not asked (--no-hub)"
+_NO_DATABASE = "the database was not asked (--db none)"
+
+
+def outcome(audited: Sequence[Audited], troubles: Troubles | None) -> Outcome:
+    """What the script has to say: the table, every eval as data, and the sources that did not answer."""
+    settled = all(one.settled for one in audited)
+    told = troubles.exit if troubles is not None else None
+    return Outcome(
+        summary=summary(audited),
+        data={"evals": [one.to_dict() for one in audited]},
+        details=table(audited),
+        problems=troubles.problems if troubles is not None else (),
+        exit=told or (Exit.DONE if settled else Exit.NO),
+    )
+
+
+def _entries(options: AuditOptions) -> list[Entry]:
+    """The runs that are asked for, each once."""
+    entries = [Entry(path) for path in options.job_dirs]
+    if options.manifest is not None:
+        entries += read_manifest(options.manifest, options.jobs_root)
+    elif options.jobs_root is not None:
+        entries += [Entry(options.jobs_root / place.name) for place in find_jobs(options.jobs_root)]
+    once: dict[Path, Entry] = {}
+    for entry in entries:
+        once.setdefault(entry.path.absolute(), entry)
+    return list(once.values())
+
+
+def _cache(options: AuditOptions) -> ScanCache | None:
+    if not options.remember:
+        return None
+    return ScanCache(options.cache.absolute()) if options.cache else ScanCache.default()
+
+
+def _hub(options: AuditOptions, settings: Mapping[str, str]) -> TraceHub | Failure | str:
+    if not options.hub:
+        return _NO_HUB
+    try:
+        return TraceHub(settings.get("HF_ENDPOINT"), settings.get("HF_TOKEN"))
+    except Failure as failure:
+        return failure
+
+
+def _database(
+    options: AuditOptions, settings: Mapping[str, str]
+) -> tuple[EvalDatabase | Failure | str, frozenset[str]]:
+    """The database with the user names that are one's own, without which no row of it can be judged."""
+    if options.database == "none":
+        return _NO_DATABASE, frozenset()
+    problems: list[Problem] = []
+    opened: EvalDatabase | None = None
+    owners: frozenset[str] = frozenset()
+    try:
+        opened = open_database(options.database, settings)
+    except Failure as failure:
+        if failure.exit is Exit.USAGE:
+            raise
+        problems += failure.problems
+    except ModuleNotFoundError as error:
+        missing = f"{error.name} is not installed"
+        fix = "make setup in the checkout, then use its .venv/bin/python; or go without: --db none"
+        problems.append(Problem("missing-package", "database", missing, "benchwright[db]", fix))
+    try:
+        owners = owners_from(settings)
+    except Failure as failure:
+        problems += failure.problems
+    if opened is None or problems:
+        return Failure(problems, exit=Exit.ENVIRONMENT), frozenset()
+    return opened, owners

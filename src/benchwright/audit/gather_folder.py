@@ -1,0 +1,269 @@
+"""Facts from job folders: what the trials of a run amount to, and what the run calls itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchwright.audit.facts import EvalFacts, TrialFacts
+from benchwright.audit.facts_file import informative, rejecting
+from benchwright.audit.manifest import Entry, Hint
+from benchwright.audit.model_names import model_in_eval_config, plain_model
+from benchwright.audit.run import Leg, Run
+from benchwright.audit.run_kinds import is_measurement
+from benchwright.audit.troubles import Troubles
+from benchwright.contract import Exit, Failure, some
+from benchwright.harbor import (
+    Benchmark,
+    Benchmarks,
+    Figures,
+    Job,
+    JobPlace,
+    Profile,
+    ScanCache,
+    benchmark_of,
+    figures,
+    plan_of,
+    read_jobs,
+    resolve_job_folder,
+)
+from benchwright.harbor.scan import as_text
+
+
+@dataclass(frozen=True, slots=True)
+class FolderRules:
+    """What folders are read by: which errors count, which benchmarks there are, and where a look is remembered."""
+
+    profile: Profile
+    benchmarks: Benchmarks
+    cache: ScanCache | None = None
+
+
+def read_legs(entries: Sequence[Entry], rules: FolderRules, troubles: Troubles) -> list[Leg]:
+    """The evals of some runs, with the facts that their folders have. One that cannot be read is an eval all the same.
+
+    Raises:
+        Failure: paths that are no job folders, all of them (exit 2).
+    """
+    found = _places(entries)
+    jobs = iter(read_jobs([place for place, _, why in found if why is None], cache=rules.cache))
+    legs: list[Leg] = []
+    for place, hint, lost in found:
+        job = next(jobs) if lost is None else lost
+        if isinstance(job, Failure):
+            if job.exit is Exit.USAGE and lost is None:
+                raise job
+            if job.exit is not Exit.USAGE:
+                troubles.add(job)
+            legs.append(_unread(place, hint, job, rules))
+        else:
+            legs += legs_of(place, hint, job, rules)
+    return legs
+
+
+def _places(entries: Sequence[Entry]) -> list[tuple[JobPlace, Hint, Failure | None]]:
+    """Where each run is, or why that is not known."""
+    found: list[tuple[JobPlace, Hint, Failure | None]] = []
+    wrong: list[Failure] = []
+    for entry in entries:
+        try:
+            found.append((resolve_job_folder(entry.path), entry.hint, None))
+        except Failure as failure:
+            if failure.exit is Exit.USAGE and (entry.path.exists() or not entry.listed):
+                wrong.append(failure)
+            found.append((JobPlace(entry.path.name, (entry.path,)), entry.hint, failure))
+    if wrong:
+        raise Failure([problem for failure in wrong for problem in failure.problems], exit=Exit.USAGE)
+    return found
+
+
+def _unread(place: JobPlace, hint: Hint, failure: Failure, rules: FolderRules) -> Leg:
+    tag = as_text(place.name)
+    benchmark = rules.benchmarks.resolve(hint.benchmark) if hint.benchmark else rules.benchmarks.in_run_tag(tag)
+    model = plain_model(hint.model) or model_in_eval_config(tag, place.folders)
+    name = benchmark.name if benchmark else hint.benchmark
+    run = Run(tag=tag, hint=hint, models=_known(hint.model, model), benchmarks=_called(benchmark, hint.benchmark))
+    facts = EvalFacts(
+        run_tag=tag,
+        kind="slurm" if run.launched_by_slurm else "local",
+        folder=as_text(str(place.folders[0])),
+        model=model,
+        benchmark=name,
+        measurement=_measures(run, model, name, None),
+        profile=rules.profile.name,
+    )
+    why = some((f"{problem.where}: {problem.found}" for problem in failure.problems), 2)
+    return Leg(run=run, facts=facts).lacking("trials", why)
+
+
+def legs_of(place: JobPlace, hint: Hint, job: Job, rules: FolderRules) -> list[Leg]:
+    """The evals of a run that was read, one for each agent, model and dataset of it, with the facts of its folder."""
+    tag = as_text(place.name)
+    benchmark = rules.benchmarks.resolve(hint.benchmark) if hint.benchmark else benchmark_of(job, rules.benchmarks)
+    name = benchmark.name if benchmark else hint.benchmark
+    planned = plan_of(job, benchmark, expected=hint.trials)
+    whole = figures(job, rules.profile, planned)
+    own = plain_model(hint.model) or model_in_eval_config(tag, place.folders) or plain_model(job.meta.get("MODEL"))
+    served = {key: _runner(job, key) for key in job.evals} or {"": _configured(job)}
+    said = (hint.model, own, job.meta.get("MODEL"), *(model for _, model in served.values()))
+    configured = (choice.model for choice in job.config.agents)
+    datasets = (Path(one).name for one in (*job.config.datasets, job.meta.get("REPO_ID", "")) if one)
+    run = Run(
+        tag=tag,
+        job=job,
+        hint=hint,
+        models=_known(*said, *configured),
+        benchmarks=_called(benchmark, hint.benchmark, job.meta.get("BENCHMARK_NAME"), *datasets),
+    )
+    notes = _notes(job, whole, rules.profile, name)
+    several = len(job.evals) > 1 and bool(whole.by_eval)
+    models = {model for _, model in served.values()}
+    legs = []
+    for key, (agent, model) in served.items() if several else [next(iter(served.items()))]:
+        one = whole.by_eval[key] if several else whole
+        right = plain_model(model) if len(models) > 1 else own or plain_model(model)
+        facts = EvalFacts(
+            run_tag=tag,
+            kind="slurm" if run.launched_by_slurm else "local",
+            folder=as_text(job.folders[0]),
+            agent=agent,
+            model=right,
+            benchmark=name,
+            measurement=_measures(run, right, name, agent),
+            moving=job.live,
+            profile=rules.profile.name,
+            trials=_trial_facts(place, job, one, rules.profile, len(served) if several else 1),
+            figures=one.facts(),
+            notes=notes,
+        )
+        sole = [other for other, _ in served.values()].count(agent) == 1
+        legs.append(Leg(run=run, facts=facts, key=key if several else None, sole=sole))
+    return legs
+
+
+def _trial_facts(place: JobPlace, job: Job, one: Figures, profile: Profile, evals: int) -> TrialFacts:
+    """The figures as the rules read them."""
+    if not job.present and (job.aggregate.completed or 0) > 0:
+        return _of_aggregate(job, one, profile)
+    evidence = one.tally.evidence
+    errors = {name: count.scored + count.unscored for name, count in one.errors.items()}
+    tokens = [count for count in (evidence.tokens_in, evidence.tokens_out) if count is not None]
+    return TrialFacts(
+        planned=one.planned.total,
+        expected=_expected(place, one, evals),
+        valid=one.valid,
+        nonzero=one.valid - one.tally.zeros,
+        silent=one.silent,
+        corrupt=one.corrupt,
+        errors={name: number for name, number in errors.items() if number},
+        unscored={name: count.unscored for name, count in one.errors.items() if count.unscored},
+        benign=profile.benign,
+        informative=informative(profile),
+        rejecting=rejecting(profile, one.errors),
+        invalid_in_aggregate=one.invalid_in_aggregate,
+        reward_sum=one.tally.reward_sum,
+        stored_score=one.scores.stored,
+        worked=evidence.worked,
+        tokens=sum(tokens) if tokens else None,
+        cached_tokens=evidence.tokens_cached,
+        requests=evidence.requests,
+    )
+
+
+def _expected(place: JobPlace, one: Figures, evals: int) -> int | None:
+    """How many trials there should be, where that is more or less than the run itself planned; None where it is not.
+
+    What a person says of the number settles it. Shards that are not there planned as many as those that are.
+    """
+    total = one.planned.total
+    if total is None or one.planned.source == "expected":
+        return None
+    by_benchmark = one.planned.by_benchmark
+    parts = len(place.folders) + len(place.lacking)
+    known = [number for number in (by_benchmark and by_benchmark // evals,) if number]
+    known += [total * parts // len(place.folders)] if place.lacking else []
+    return max(known) if known and max(known) != total else None
+
+
+def _of_aggregate(job: Job, one: Figures, profile: Profile) -> TrialFacts:
+    """What an aggregate says of trials that are not there: at best, so that what fails by it fails for sure."""
+    stats = job.aggregate.evals.values()
+    errors: dict[str, int] = {}
+    for each in stats:
+        for name, number in each.exceptions.items():
+            errors[name] = errors.get(name, 0) + number
+    rewarded = sum(each.rewarded or 0 for each in stats)
+    attempted = max(job.aggregate.completed or 0, rewarded, sum(errors.values()))
+    left = attempted - rewarded
+    unscored = {}
+    for name in sorted(errors):
+        unscored[name] = min(left, errors[name])
+        left -= unscored[name]
+    stored = one.scores.stored
+    return TrialFacts(
+        planned=one.planned.total,
+        valid=rewarded,
+        nonzero=min(rewarded, 1 if stored else 0),
+        silent=left,
+        errors=errors,
+        unscored={name: number for name, number in unscored.items() if number},
+        benign=profile.benign,
+        informative=informative(profile),
+        rejecting=rejecting(profile, errors),
+        invalid_in_aggregate=one.invalid_in_aggregate,
+        reward_sum=(stored or 0.0) * attempted,
+        stored_score=stored,
+        cached_tokens=job.aggregate.tokens_cached,
+        whole=False,
+    )
+
+
+def _notes(job: Job, whole: Figures, profile: Profile, benchmark: str | None) -> tuple[str, ...]:
+    notes = [remark.text for remark in job.remarks]
+    notes += [
+        f"{name} is in no class of the taxonomy, and counts by profile {profile.name}"
+        for name in whole.drift
+        if name not in profile.benign
+    ]
+    if whole.planned.disagreements:
+        told = "; ".join(whole.planned.disagreements)
+        notes.append(f"{whole.planned.total} trials are planned by the {whole.planned.source}, but {told}")
+    if benchmark is None:
+        named = some(sorted({Path(one).name for one in job.config.datasets})) or "nothing"
+        notes.append(f"its benchmark could not be told: its configuration names {named}")
+    if whole.invalid_in_aggregate is not None and whole.invalid_in_aggregate != whole.invalid:
+        told = f"{whole.invalid_in_aggregate} by the aggregate, {whole.invalid} by the trials, which count"
+        notes.append(f"errors that count: {told}")
+    return tuple(as_text(note) for note in notes)
+
+
+def _runner(job: Job, key: str) -> tuple[str | None, str | None]:
+    """The agent and the model that trials of one of Harbor's keys record."""
+    return next((trial.agent, trial.model) for trial in job.trials if trial.key == key)
+
+
+def _configured(job: Job) -> tuple[str | None, str | None]:
+    """The agent and the model of a run without trials."""
+    choice = next(iter(job.config.agents), None)
+    return (choice.name or None, choice.model) if choice else (None, None)
+
+
+def _known(*names: str | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(as_text(name) for name in names if name))
+
+
+def _called(benchmark: Benchmark | None, *names: str | None) -> tuple[str, ...]:
+    own = (benchmark.name, *benchmark.aliases, *benchmark.datasets) if benchmark else ()
+    return _known(*own, *names)
+
+
+def _measures(run: Run, *names: str | None) -> bool:
+    """Whether it is a measurement run: a person says so, or else its tag, apart from the names that are in it.
+
+    Without the model's name nobody can tell which words of the tag are the model's.
+    """
+    if run.hint.measurement is not None:
+        return run.hint.measurement
+    model, *others = names
+    return model is not None and is_measurement(run.tag, [model, *filter(None, others), *run.models, *run.benchmarks])

@@ -1,0 +1,94 @@
+"""Facts of Iris jobs: what the jobs table says of each, and what its results in the buckets amount to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from benchwright.audit.facts import EvalFacts
+from benchwright.audit.gather_folder import FolderRules, legs_of
+from benchwright.audit.iris_jobs import EVALS, IrisJob, IrisKind, chosen
+from benchwright.audit.iris_results import Buckets, Results, kind_at, read_all
+from benchwright.audit.manifest import NO_HINT, Hint
+from benchwright.audit.model_names import plain_model
+from benchwright.audit.run import Leg, Run
+from benchwright.audit.troubles import Troubles
+from benchwright.harbor import JobPlace
+from benchwright.harbor.scan import as_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IrisSource:
+    """Where Iris's evals are looked up.
+
+    ``table`` is None where no jobs table is at hand: then every folder of the buckets is a job. ``kind`` is what the
+    jobs ran on where the table does not say, ``hints`` what a person says of a job, by its name.
+    """
+
+    buckets: Buckets
+    table: Sequence[IrisJob] | None = None
+    tags: Sequence[str] = EVALS
+    since: datetime | None = None
+    kind: IrisKind | None = None
+    hints: Mapping[str, Hint] = field(default_factory=dict)
+
+
+def read_iris_legs(source: IrisSource, rules: FolderRules, troubles: Troubles) -> list[Leg]:
+    """The evals of Iris jobs with the facts of their job and of their results, by name.
+
+    Their ``job`` is gathered with that: no scheduler is to be asked for it. The results of a live job are not read.
+    What cannot be looked at is unknown, and its failure one of ``troubles``.
+    """
+    listed = source.buckets.jobs(troubles) if source.table is None else source.table
+    jobs = chosen(listed, tags=source.tags, since=source.since)
+    dead = [(source.buckets, job.name) for job in jobs if job.phase != "live"]
+    found = {results.name: results for results in read_all(dead)}
+    gathering = _Gathering(source, rules, troubles)
+    return [leg for job in jobs for leg in gathering.legs(job, found.get(job.name))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Gathering:
+    source: IrisSource
+    rules: FolderRules
+    troubles: Troubles
+
+    def legs(self, job: IrisJob, results: Results | None) -> list[Leg]:
+        """The evals of a job; ``results`` is None where they were not looked for."""
+        where = results.copy.folder.where if results and results.copy else self.source.buckets.readers[0].url
+        kind = job.kind or self.source.kind or kind_at(where)
+        told = job.facts()
+        legs = [leg.learned(kind=kind) for leg in self._with_trials(job.name, results)]
+        return [leg.lacking("job", told) if isinstance(told, str) else leg.learned(job=told) for leg in legs]
+
+    def _with_trials(self, name: str, results: Results | None) -> list[Leg]:
+        if results is None:
+            return [self._unread(name, "not read while its job is live")]
+        for failure in results.failures:
+            self.troubles.add(failure)
+        if results.job is None:
+            return [self._unread(name, results.unknown)]
+        legs = legs_of(JobPlace(name, ()), self._hint(name), results.job, self.rules)
+        if results.copy is None:
+            return [leg.learned(folder=None, notes=results.notes) for leg in legs]
+        return [leg.noted(*results.notes) for leg in legs]
+
+    def _unread(self, name: str, why: str) -> Leg:
+        """An eval whose trials are not known."""
+        tag, hint, benchmarks = as_text(name), self._hint(name), self.rules.benchmarks
+        benchmark = benchmarks.resolve(hint.benchmark) if hint.benchmark else benchmarks.in_run_tag(tag)
+        called = (benchmark.name, *benchmark.aliases, *benchmark.datasets) if benchmark else ()
+        model = plain_model(hint.model)
+        run = Run(tag=tag, hint=hint, models=(model,) if model else (), benchmarks=called)
+        facts = EvalFacts(
+            run_tag=tag,
+            model=model,
+            benchmark=benchmark.name if benchmark else hint.benchmark,
+            measurement=bool(hint.measurement),
+            profile=self.rules.profile.name,
+        )
+        return Leg(run=run, facts=facts).lacking("trials", why)
+
+    def _hint(self, name: str) -> Hint:
+        return self.source.hints.get(name, NO_HINT)

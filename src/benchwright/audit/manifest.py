@@ -1,0 +1,145 @@
+"""The manifest: a table of the runs to audit, with what their folders may not say of themselves."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchwright.audit.trace_names import repo_of_link
+from benchwright.contract import Exit, Failure, Problem, said, usage_error
+from benchwright.files import read_bytes
+from benchwright.slurm import is_job_id
+
+_MOST_BYTES = 2**26
+_FORM = "a CSV file with a heading, of which job_dir is one column"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hint:
+    """What a person says of a run, before anything else that says it; None is left to the folder.
+
+    ``slurm_job_id`` is the job that ran it, ``row_id`` its row in the database, ``trials`` how many there should be,
+    ``traces`` the repo of its traces.
+    """
+
+    slurm_job_id: str | None = None
+    model: str | None = None
+    benchmark: str | None = None
+    trials: int | None = None
+    row_id: str | None = None
+    traces: str | None = None
+    measurement: bool | None = None
+
+
+NO_HINT = Hint()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A run to audit: where it is, and what was said of it.
+
+    One that a manifest lists is an eval even where its folder is gone; a path on the command line has to be one.
+    """
+
+    path: Path
+    hint: Hint = NO_HINT
+    listed: bool = False
+
+
+def read_manifest(path: Path, root: Path | None) -> list[Entry]:
+    """The runs of a manifest in its order; a ``job_dir`` that is relative is one below ``root``, where that is given.
+
+    Its other columns are the fields of ``Hint``, each of which may be left out or empty; ``measurement`` is yes or no.
+
+    Raises:
+        Failure: the file cannot be read or is of another form; every problem of it (exit 2).
+    """
+    try:
+        text = read_bytes(path, limit=_MOST_BYTES).decode("utf-8-sig")
+    except OSError as error:
+        raise usage_error(str(path), said(error), _FORM, code="manifest") from None
+    except UnicodeDecodeError:
+        raise usage_error(str(path), "no text in UTF-8", _FORM, code="manifest") from None
+    table = csv.DictReader(io.StringIO(text, newline=""), strict=True, restkey="", restval="")
+    problems: list[Problem] = []
+    entries: dict[Path, Entry] = {}
+    try:
+        columns = [column.strip() for column in table.fieldnames or ()]
+        problems += _of_columns(path, columns)
+        table.fieldnames = columns
+        for cells in () if problems else table:
+            where = f"{path}: line {table.line_num}"
+            values = {name: value.strip() for name, value in cells.items() if isinstance(value, str) and value.strip()}
+            if cells.get(""):
+                problems.append(Problem("manifest", where, "more cells than columns", "one cell a column"))
+            elif "job_dir" not in values:
+                problems.append(Problem("manifest", f"{where}: job_dir", "missing", "the folder of a run"))
+            else:
+                folder = (root or Path()) / values.pop("job_dir")
+                if folder in entries:
+                    problems.append(Problem("manifest", f"{where}: job_dir", f"{folder} again", "each run once"))
+                problems += _of_values(where, values)
+                entries[folder] = Entry(folder, NO_HINT if problems else _hint(values), listed=True)
+    except csv.Error as error:
+        problems.append(Problem("manifest", f"{path}: line {table.line_num}", str(error), _FORM))
+    if problems:
+        raise Failure(problems, exit=Exit.USAGE)
+    return list(entries.values())
+
+
+def _repo(text: str) -> str:
+    repo = repo_of_link(text)
+    if repo is None:
+        raise ValueError(text)
+    return repo
+
+
+def _job_id(text: str) -> str:
+    if not is_job_id(text):
+        raise ValueError(text)
+    return text
+
+
+def _number(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+_READ: Mapping[str, tuple[Callable[[str], Any], str]] = {
+    "slurm_job_id": (_job_id, "the id of a job, such as 4711"),
+    "model": (str, "a name"),
+    "benchmark": (str, "a name"),
+    "trials": (_number, "a whole number above 0"),
+    "row_id": (str, "the id of a row"),
+    "traces": (_repo, "ORG/NAME"),
+    "measurement": ({"yes": True, "no": False}.__getitem__, "yes or no"),
+}
+
+
+def _of_columns(path: Path, columns: list[str]) -> Iterator[Problem]:
+    known = ("job_dir", *_READ)
+    if "job_dir" not in columns:
+        yield Problem("manifest", f"{path}: heading", f"no job_dir in {', '.join(columns) or 'it'}", _FORM)
+    for name in sorted(set(columns) - set(known)):
+        yield Problem("manifest", f"{path}: heading", f"no such column: {name!r}", f"one of {', '.join(known)}")
+    for name in sorted({name for name in columns if columns.count(name) > 1}):
+        yield Problem("manifest", f"{path}: heading", f"{name!r} again", "each column once")
+
+
+def _of_values(where: str, values: Mapping[str, str]) -> Iterator[Problem]:
+    for name, value in values.items():
+        read, expected = _READ[name]
+        try:
+            read(value)
+        except (ValueError, KeyError):
+            yield Problem("manifest", f"{where}: {name}", repr(value)[:80], expected)
+
+
+def _hint(values: Mapping[str, str]) -> Hint:
+    return Hint(**{name: _READ[name][0](value) for name, value in values.items()})

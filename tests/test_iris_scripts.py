@@ -1,0 +1,194 @@
+"""The scripts check_progress and check_resume_needed: folders here and jobs in buckets, one line each, and the exit."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import sys
+from dataclasses import replace
+
+import pytest
+
+from benchwright.rehearsal.harbor_jobs import JobShape, grow_job
+from job_buckets import JobBuckets, job_servers
+from scripts_in_process import Script
+
+SHAPE = JobShape(attempts=1, model="org/model-8B", source="own-bench")
+DAY = "20260901-120000"
+
+
+@pytest.fixture(scope="module")
+def servers(google, seaweed):
+    with job_servers(google, seaweed) as both:
+        yield both
+
+
+@pytest.fixture
+def buckets(servers, no_credentials, monkeypatch):
+    for name, value in servers.settings.items():
+        monkeypatch.setenv(name, value)
+    return JobBuckets(servers)
+
+
+@pytest.fixture
+def progress(capsys):
+    return Script.named("iris/check_progress", capsys)
+
+
+@pytest.fixture
+def resumes(capsys):
+    return Script.named("iris/check_resume_needed", capsys)
+
+
+@pytest.fixture
+def jobs(tmp_path):
+    """A folder of three jobs: one done, one killed, one with too many errors."""
+    root = tmp_path / "jobs"
+    grow_job(root / f"eval-done-{DAY}", ["pass", "fail", "timeout-scored"], SHAPE)
+    grow_job(root / f"eval-killed-{DAY}", ["pass", "cut-off", "unfinished"], replace(SHAPE, finished=False))
+    grow_job(root / f"eval-errors-{DAY}", ["pass", "no-sandbox", "no-sandbox"], replace(SHAPE, version="0.1"))
+    return root
+
+
+LINES = [
+    f"DONE             eval-done-{DAY}  3 of 3 done, 3 valid, score 0.3333",
+    f"DONE_WITH_ERRORS eval-errors-{DAY}  3 of 3 done, 1 valid, 2 with errors that count, score 0.3333 "
+    "(too many have errors that count)",
+    f"INCOMPLETE       eval-killed-{DAY}  1 of 3 done, 1 valid, 1 corrupt, score 1.0000 "
+    "(fewer than 9 in 10 say how they ended)",
+]
+
+
+def state_of(root):
+    """Every file's bytes and times."""
+    return {
+        str(path): (path.stat().st_mtime_ns, hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "")
+        for path in root.rglob("*")
+    }
+
+
+def test_folders_of_a_root_one_line_each_and_untouched(progress, jobs):
+    before = state_of(jobs)
+    assert progress.run("--jobs-root", jobs) == (1, ["3 jobs: 1 DONE, 1 DONE_WITH_ERRORS, 1 INCOMPLETE", *LINES])
+    assert progress.run(jobs / f"eval-done-{DAY}") == (0, ["1 job: 1 DONE", LINES[0]])
+    assert state_of(jobs) == before
+
+
+def test_data_of_a_job(progress, jobs):
+    answer = progress.answer(jobs / f"eval-done-{DAY}")
+    assert (answer["exit"], answer["summary"]) == (0, "1 job: 1 DONE")
+    (job,) = answer["data"]["jobs"]
+    assert (job["status"], job["planned"], job["done"], job["needs_resume"]) == ("DONE", 3, 3, False)
+
+
+def test_what_is_to_be_resumed_comes_first_and_not_before_it_is_known_to_be_dead(resumes, jobs, tmp_path):
+    code, lines = resumes.run("--jobs-root", jobs)
+    assert (code, lines[1:4]) == (1, [LINES[1], LINES[2], LINES[0]])
+    assert lines[4].startswith("of jobs that may be live none is to be resumed")
+    table = tmp_path / "jobs.csv"
+    table.write_text(f"job_id,state\n/me/eval-errors-{DAY},5\n/me/eval-killed-{DAY},3\n")
+    answer = resumes.answer("--jobs-root", jobs, "--iris-jobs", table)
+    assert [job["status"] for job in answer["data"]["jobs"]] == ["DONE_WITH_ERRORS", "DONE", "IN_FLIGHT"]
+    assert answer["next"] == [f"python scripts/eval/prepare_resume.py {jobs}/eval-errors-{DAY}"]
+
+
+def test_the_limits_are_options(resumes, jobs):
+    folder = jobs / f"eval-errors-{DAY}"
+    assert resumes.run(folder, "--error-threshold", 2)[0] == 0
+    assert resumes.run(folder, "--error-threshold", 1)[0] == 1
+    (folder / "meta.env").write_text("RESUME_COUNT=1\n")
+    assert resumes.answer(folder)["data"]["jobs"][0]["status"] == "AT_RESUME_LIMIT"
+    assert resumes.answer(folder, "--max-fires", 3)["data"]["jobs"][0]["status"] == "DONE_WITH_ERRORS"
+    (folder / ".no-resume").write_text("")
+    assert resumes.answer(folder)["data"]["jobs"][0]["status"] == "REJECTED"
+    assert resumes.run(folder, "--needs-resume-only") == (0, ["1 job: 1 REJECTED"])
+
+
+def test_jobs_of_the_table_in_whichever_bucket(resumes, progress, jobs, buckets, tmp_path):
+    buckets.put(jobs / f"eval-done-{DAY}", f"{buckets.gpu}/eval-done-{DAY}/eval-done-{DAY}")
+    killed = f"{buckets.tpu}/eval-killed-{DAY}/eval-killed-{DAY}"
+    buckets.put(jobs / f"eval-killed-{DAY}", killed, files=("*.json", "*/*.json"))
+    table = tmp_path / "jobs.csv"
+    rows = [f"/me/eval-done-{DAY},4", f"/me/eval-killed-{DAY},6", f"/me/eval-gone-{DAY},5", "/me/eval-old-20260101,4"]
+    table.write_text("\n".join(["job_id,state", *rows]))
+    words = ("--iris", buckets.tpu, buckets.gpu, "--iris-jobs", table, "--since", "2026-06-03")
+    code, lines = resumes.run(*words)
+    gone = f"nothing is in {buckets.tpu}/eval-gone-{DAY} or {buckets.gpu}/eval-gone-{DAY}"
+    assert (code, lines[:4]) == (
+        1,
+        [
+            "3 jobs: 1 DONE, 1 EARLY_KILL, 1 INCOMPLETE",
+            f"EARLY_KILL       eval-gone-{DAY}  0 of ? done, 0 valid (no trial left a result; {gone})",
+            LINES[2],
+            LINES[0],
+        ],
+    )
+    launch = "    python eval/cloud/launch_eval_iris.py --job_name eval-{}-{} --max-retries 2"
+    assert lines[4:] == ["next:", launch.format("gone", DAY), launch.format("killed", DAY)]
+    for place in (killed, killed.rpartition("/")[0]):
+        assert progress.run(place) == (1, ["1 job: 1 INCOMPLETE", LINES[2]])
+    assert progress.run(f"eval-done-{DAY}", "--iris", buckets.tpu, buckets.gpu) == (0, ["1 job: 1 DONE", LINES[0]])
+    assert progress.run("--iris", buckets.gpu, buckets.tpu, "--tag", "eval-d*") == (0, ["1 job: 1 DONE", LINES[0]])
+    assert buckets.methods == {"GET"}
+
+
+def test_a_bucket_says_the_same_of_a_job_as_its_folder(progress, jobs, buckets):
+    folder = jobs / f"eval-killed-{DAY}"
+    (folder / ".no-resume").write_text("no")
+    buckets.put(folder, f"{buckets.gpu}/{folder.name}", files=("**/*", ".no-resume"))
+    (here,) = progress.answer(folder)["data"]["jobs"]
+    (there,) = progress.answer(f"{buckets.gpu}/{folder.name}")["data"]["jobs"]
+    assert here["status"] == "REJECTED"
+    assert there == here | {"where": f"{buckets.gpu}/{folder.name}"}
+
+
+def test_an_aggregate_alone_is_said_to_be_one(progress, jobs, buckets, tmp_path):
+    folder = jobs / f"eval-errors-{DAY}"
+    buckets.put(folder, f"{buckets.tpu}/x/x", files=("result.json",))
+    line = (
+        "DONE_WITH_ERRORS x  3 of 3 done, 2 with errors that count, score 0.3333, by the aggregate alone "
+        "(too many have errors that count)"
+    )
+    assert progress.run(f"{buckets.tpu}/x") == (0, ["1 job: 1 DONE_WITH_ERRORS", line])
+    alone = shutil.copytree(folder, tmp_path / "x", ignore=lambda at, names: [n for n in names if "__" in n])
+    assert progress.run(alone) == (0, ["1 job: 1 DONE_WITH_ERRORS", line])
+
+
+def test_what_cannot_be_looked_at_is_unknown(progress, jobs, buckets):
+    answer = progress.answer("eval-x", "--iris", buckets.tpu, "s3://no-such-bucket")
+    assert (answer["exit"], answer["data"]["jobs"][0]["status"]) == (3, "UNKNOWN")
+    assert [problem["code"] for problem in answer["problems"]] == ["no-bucket"]
+
+
+def test_the_table_may_come_from_the_environments_command(resumes, jobs, monkeypatch, buckets):
+    prints = f"print('job_id,state\\n/me/eval-x-{DAY},3')"
+    monkeypatch.setenv("BENCHWRIGHT_IRIS_JOBS", f'{sys.executable} -c "{prints}"')
+    code, lines = resumes.run("--iris", buckets.tpu)
+    assert (code, lines[0]) == (0, "1 job: 1 IN_FLIGHT")
+    monkeypatch.setenv("BENCHWRIGHT_IRIS_JOBS", f'{sys.executable} -c "raise SystemExit(1)"')
+    assert resumes.answer("--iris", buckets.tpu)["exit"] == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "where", "found"),
+    [
+        ((), "PLACE", "missing"),
+        (("gs://bucket",), "gs://bucket", "no job's address"),
+        (("gs://bucket/job/job",), "gs://bucket/job/job", "no job's address"),
+        (("ftp://bucket/job",), "ftp://bucket/job", "no store"),
+        (("no/such",), "{}/no/such", "no such file or directory"),
+        (("--jobs-root", "none"), "{}/none", "no such file or directory"),
+        (("x", "--iris", "here"), "here", "no store"),
+        (("x", "--profile", "eight"), "profile", "no profile is called 'eight'"),
+        (("x", "--iris-jobs", "none.csv"), "none.csv", "no such file or directory"),
+    ],
+)
+def test_wrong_usage(progress, no_credentials, tmp_path, words, where, found):
+    answer = progress.answer(*words)
+    (problem,) = answer["problems"]
+    assert (answer["exit"], problem["where"], problem["found"]) == (2, where.format(tmp_path), found)
+
+
+def test_all_that_is_wrong_is_told_at_once(progress, no_credentials):
+    answer = progress.answer("a", "gs://bucket", "--jobs-root", "none")
+    assert (answer["exit"], len(answer["problems"])) == (2, 3)
