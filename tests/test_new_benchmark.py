@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -142,7 +143,7 @@ def test_a_filled_script_goes_from_setup_to_the_report(capsys, tmp_path):
     script = tmp_path / "scripts here" / "run_knn.py"
     code, answer = take(capsys, script, "setup")
     assert (code, answer["data"]["approved"]) == (0, 3)
-    assert answer["next"] == [f"{sys.executable} '{script}' run"]
+    assert answer["next"] == [shlex.join([sys.executable, str(script), "run"])]
     code, answer = take(capsys, script, "run", "--parallel", "2")
     assert (code, answer["data"]["ok"], answer["data"]["left"]) == (0, 3, 0)
     code, answer = take(capsys, script, "eval")
@@ -160,4 +161,4 @@ def test_smoke_ends_with_the_next_step(capsys, tmp_path):
     script = tmp_path / "scripts here" / "run_knn.py"
     code, answer = take(capsys, script, "smoke")
     assert (code, answer["data"]["model"]) == (0, "KNeighbors")
-    assert answer["next"] == [f"{sys.executable} '{script}' setup"]
+    assert answer["next"] == [shlex.join([sys.executable, str(script), "setup"])]

@@ -93,8 +93,9 @@ def test_a_dry_run_says_everything_and_needs_nothing(cache):
     assert "credentials: r2: R2_ACCOUNT_ID, R2_ACCESS_KEY_ID, R2_SECRET_ACCESS_KEY not set" in lines
     assert "  R2_ACCOUNT_ID: the account id on the overview page of R2 in the Cloudflare dashboard." in lines
     assert lines[-1] == DRY and len(lines) <= 40
-    command = f"--from-cache LinearModel {SUITE} --cache-root {cache} --apply"
-    assert lines[lines.index("next:") + 1] == f"    {sys.executable} {ROOT}/scripts/run_upload_results.py {command}"
+    words = ["--from-cache", "LinearModel", SUITE, "--cache-root", str(cache), "--apply"]
+    command = shlex.join([sys.executable, str(ROOT / "scripts" / "run_upload_results.py"), *words])
+    assert lines[lines.index("next:") + 1] == f"    {command}"
 
 
 def test_a_dry_run_sends_no_request_even_with_credentials(moto, answer, monkeypatch):

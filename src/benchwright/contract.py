@@ -174,10 +174,35 @@ class Progress(Protocol):
 
 
 _SECRET_NAME = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|ACCESS_KEY|API_?KEY|SERVICE_ROLE|PRIVATE_KEY", re.I)
-_URL_CREDENTIALS = re.compile(r"(?<=://)[^/\s:@]+:[^/\s@]+(?=@)")
-_KNOWN_TOKENS = re.compile(r"\b(?:hf_|sk-|ghp_|eyJ)[A-Za-z0-9_\-.]{16,}")
+_URL_CREDENTIALS = re.compile(r"(?<=://)[^/\s:@]*:[^/\s]+(?=@)")
+_KNOWN_TOKENS = re.compile(
+    r"\b(?:(?:hf_|sk-|gh[opsu]_|github_pat_|glpat-|eyJ)[A-Za-z0-9_\-.]{16,}|(?:AKIA|ASIA)[A-Z0-9]{16}\b)", re.ASCII
+)
 _SHORTEST_SECRET = 6
+_SHORTEST_TOKEN = 19
 HIDDEN = "[hidden]"
+
+
+class Redaction:
+    """Hides secrets in many texts, having looked at the environment once: what `redact` does to one.
+
+    Values of the environment count from ``least`` characters. ``shortest`` is the length below which a text without a
+    slash holds no secret.
+    """
+
+    def __init__(self, env: Mapping[str, str] | None = None, *, least: int = _SHORTEST_SECRET) -> None:
+        env = os.environ if env is None else env
+        secrets = {value for name, value in env.items() if _SECRET_NAME.search(name) and len(value) >= least}
+        self._values = sorted(secrets, key=lambda value: (-len(value), value))
+        self.shortest = min([_SHORTEST_TOKEN, *map(len, secrets)])
+
+    def __call__(self, text: str) -> str:
+        """The text with every secret hidden; itself if there is none."""
+        for value in self._values:
+            text = text.replace(value, HIDDEN)
+        if "://" in text:
+            text = _URL_CREDENTIALS.sub(HIDDEN, text)
+        return _KNOWN_TOKENS.sub(HIDDEN, text)
 
 
 def redact(text: str, env: Mapping[str, str] | None = None) -> str:
@@ -185,12 +210,7 @@ def redact(text: str, env: Mapping[str, str] | None = None) -> str:
 
     Values shorter than six characters are left alone, since hiding them would punch holes into ordinary words.
     """
-    env = os.environ if env is None else env
-    secrets = [value for name, value in env.items() if _SECRET_NAME.search(name) and len(value) >= _SHORTEST_SECRET]
-    for value in sorted(secrets, key=len, reverse=True):
-        text = text.replace(value, HIDDEN)
-    text = _URL_CREDENTIALS.sub(HIDDEN, text)
-    return _KNOWN_TOKENS.sub(HIDDEN, text)
+    return Redaction(env)(text)
 
 
 def some(names: Iterable[str], most: int = 3) -> str:
@@ -207,4 +227,13 @@ def counted(number: int, noun: str) -> str:
 
 def said(error: OSError) -> str:
     """What the operating system says of a refusal, in the middle of a sentence: ``no such file or directory``."""
-    return (error.strerror or str(error)).lower()
+    return str(error.strerror or error).lower()
+
+
+def named(error: BaseException) -> str:
+    """An exception in words: ``ZeroDivisionError: division by zero``; its kind alone where it has no text to show."""
+    kind = type(error).__name__
+    try:
+        return f"{kind}: {error}".removesuffix(": ")
+    except (Exception, SystemExit):  # noqa: BLE001  an exception of someone else's, whose text may raise anything
+        return kind

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchwright.arena import MethodMetadata
+from benchwright.arena.names import can_name_folder
 from benchwright.contract import Exit, Failure
 
 SAMPLES = Path(__file__).parents[1] / "data" / "method_metadata"
@@ -169,11 +170,54 @@ def test_the_folder_follows_the_cache_root_or_the_environment(tmp_path, monkeypa
     assert metadata.path == tmp_path / ".cache/tabarena/artifacts/s/methods/A b"
 
 
-@pytest.mark.parametrize(("method", "suite"), [("../../x", "s"), ("m", ".."), ("/etc", "s"), ("m", "s/../../..")])
-def test_a_name_cannot_leave_the_cache(tmp_path, method, suite):
+NO_FOLDERS = [
+    *("..", "../x", "a/b", "a\\b", "/etc", ".benchwright", "a.", "a ", " a", "a\nb", "a\x07", "a\u200bb", "a\udc80"),
+    *("n" * 201, "\N{SNOWMAN}" * 67),
+]
+
+
+@pytest.mark.parametrize("field", ["method", "suite", "config_default"])
+@pytest.mark.parametrize("name", NO_FOLDERS)
+def test_a_name_that_no_folder_can_have_is_refused(field, name):
+    where, found, expected, fix = only_problem(MethodMetadata.from_dict, {"method": "M", field: name}, where="here")
+    assert (where, expected, fix) == (f"here: {field}", "a name that can name a folder", "")
+    assert found.isprintable()
+
+
+def test_a_name_for_display_may_name_a_folder_and_a_suffix_be_part_of_one():
+    MethodMetadata.config(method="TabPFN-v2.6", suite="s", name_suffix=".1 (4h)")
+    expected = "a name that can name a folder, behind the method's"
+    for suffix in ("/x", "x.", "n" * 200):
+        assert only_problem(MethodMetadata.config, method="M", name_suffix=suffix)[2] == expected
+    assert only_problem(MethodMetadata.baseline, method="M", name="M/2")[1] == "'M/2'"
+    assert MethodMetadata.baseline(method="M", name="AutoGluon 1.4 (best, 4h)").name == "AutoGluon 1.4 (best, 4h)"
+
+
+def test_a_link_does_not_lead_out_of_the_cache(tmp_path):
+    (tmp_path / "artifacts").mkdir()
+    (tmp_path / "artifacts" / "s").symlink_to("/etc")
     with pytest.raises(Failure) as caught:
-        _ = MethodMetadata(method=method, suite=suite, cache_root=tmp_path).path
+        _ = MethodMetadata(method="m", suite="s", cache_root=tmp_path).path
     assert caught.value.problems[0].code == "path-escape"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("reference_url", "https://someone:{}@example.org/x"),
+        ("display_name", "M hf_{}"),
+        ("cache_kwargs", {"bucket": "b", "prefix": "p", "note": "hf_{}"}),
+    ],
+)
+def test_a_secret_is_refused_and_not_told(field, value):
+    secret = "x1" * 10
+    if isinstance(value, dict):
+        value = {name: text.format(secret) for name, text in value.items()}
+    else:
+        value = value.format(secret)
+    where, found, expected, fix = only_problem(MethodMetadata.from_dict, {"method": "M", field: value}, where="here")
+    assert (where, found, expected) == (f"here: {field}", "a text with a secret", "what everyone may read")
+    assert (fix, secret in str(found)) == ("take it out, and revoke it", False)
 
 
 # Rules
@@ -516,14 +560,15 @@ def test_a_byte_order_mark_is_no_part_of_the_text():
 
 
 TEXT = st.text(min_size=1, max_size=20)
+NAME = TEXT.filter(can_name_folder)
 
 
 @settings(max_examples=60, deadline=None)
 @given(
-    method=TEXT,
-    suite=TEXT,
+    method=NAME,
+    suite=NAME,
     display_name=TEXT,
-    suffix=st.none() | TEXT,
+    suffix=st.none() | NAME,
     url=st.none() | st.text(max_size=200),
     flags=st.tuples(st.booleans(), st.booleans(), st.booleans()),
     protocol=st.none() | TEXT,

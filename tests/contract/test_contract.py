@@ -6,7 +6,20 @@ import pickle
 import pytest
 
 from benchwright import __version__
-from benchwright.contract import Exit, Failure, Failures, Outcome, Problem, counted, redact, said, some, usage_error
+from benchwright.contract import (
+    Exit,
+    Failure,
+    Failures,
+    Outcome,
+    Problem,
+    Redaction,
+    counted,
+    named,
+    redact,
+    said,
+    some,
+    usage_error,
+)
 
 MISMATCH = Problem("mismatch", "metadata.yaml", "compute cpu", "gpu", "set compute: gpu")
 
@@ -68,6 +81,16 @@ def test_numbers_of_things():
 def test_what_the_system_says_of_a_refusal():
     assert said(FileNotFoundError(2, "No such file or directory", "/x")) == "no such file or directory"
     assert said(OSError("Not one of the system's")) == "not one of the system's"
+    assert said(OSError(5, ValueError("An object"))) == "an object"
+
+
+def test_an_exception_in_words():
+    class Odd(Exception):
+        def __str__(self):
+            raise SystemExit
+
+    assert named(ZeroDivisionError("division by zero")) == "ZeroDivisionError: division by zero"
+    assert [named(error) for error in (SystemExit(), Odd())] == ["SystemExit", "Odd"]
 
 
 def test_the_envelope_is_the_contract():
@@ -110,7 +133,21 @@ def test_short_values_are_left_alone():
 def test_credentials_in_addresses_never_show():
     assert redact("postgresql://user:pa55@host:5432/db", {}) == "postgresql://[hidden]@host:5432/db"
     assert redact("https://example.org/a:b@c", {}) == "https://example.org/a:b@c"
+    assert redact("redis://:pa55@host:6379 and ftp://u:p@55@h/x", {}) == (
+        "redis://[hidden]@host:6379 and ftp://[hidden]@h/x"
+    )
 
 
 def test_known_token_shapes_never_show():
     assert redact("using hf_" + "a" * 30, {}) == "using [hidden]"
+    for start in ("AKIA", "ASIA"):
+        assert redact(f"é{start}{'A7' * 8}.", {}) == "é[hidden]."
+        assert redact(f"{start}{'A7' * 9}", {}) == f"{start}{'A7' * 9}"
+
+
+def test_many_texts_are_hidden_with_one_look_at_the_environment():
+    text = "nothing of it in here, however long it is"
+    assert Redaction({})(text) is text
+    hide = Redaction({"HF_TOKEN": "value-of-a-token", "DB_PASSWORD": "default"}, least=12)
+    assert hide("default value-of-a-token") == "default [hidden]"
+    assert (hide.shortest, Redaction({"HF_TOKEN": "q" * 12}).shortest, Redaction({}).shortest) == (16, 12, 19)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -93,6 +94,19 @@ def test_a_broken_json_file_is_one_problem(tmp_path, content):
     with pytest.raises(Failure) as caught:
         read_json(tmp_path / "x.json")
     assert caught.value.problems[0].code == "not-json"
+
+
+def test_what_is_no_regular_file_is_never_waited_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # a socket's name may not be long
+    os.mkfifo("pipe")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket")
+        for name in ("pipe", "socket", "/dev/zero", "."):
+            for read in (lambda path: read_bytes(path, limit=9), read_json, digest):
+                with pytest.raises(OSError):
+                    read(Path(name))
+    with pytest.raises(OSError, match="no regular file: 'pipe'"):
+        digest("pipe")
 
 
 def test_digest_is_sha256(tmp_path):

@@ -6,10 +6,12 @@ import dataclasses
 import json
 import os
 import venv
+from importlib import metadata
 
 import pytest
 from launch_results import relabelled
 
+from benchwright import bridge
 from benchwright.arena import TaskSubset
 from benchwright.bridge import open_arena
 from benchwright.contract import Exit, Failure
@@ -85,6 +87,15 @@ def test_the_record_holds_what_is_needed_to_tell_later_what_ran(tmp_path):
     assert record["git"] is None or len(record["git"]["head"]) == 40
     assert (record["approved"], record["total"]) == (6, 6)
     assert record["experiments"] == ["KNeighbors_c1_default_BAG_L1"]
+
+
+def test_the_record_has_the_versions_of_a_models_own_packages(tmp_path, monkeypatch):
+    model = dataclasses.replace(bridge.model_info("KNN"), pip_extra=("hypothesis>=6", "not_there>=1"))
+    monkeypatch.setattr(bridge, "model_info", lambda name: model)
+    versions = json.loads(setup_jobs(plan(tmp_path)).record.read_text())["versions"]
+    assert versions["hypothesis"] == metadata.version("hypothesis")
+    assert "not_there" not in versions
+    assert list(versions)[:3] == ["python", "benchwright", "tabarena"]
 
 
 def test_what_is_done_is_not_approved_again(tmp_path):

@@ -77,6 +77,21 @@ def test_a_server_that_is_not_there_is_a_remote_failure(moto_store, unused_port)
         assert failure.value.exit == Exit.REMOTE and failure.value.problems[0].code == "store-unavailable"
 
 
+def test_a_server_that_never_ends_is_left_at_the_bound(moto, moto_store, tmp_path):
+    sent = []
+
+    def endless(environ, start):
+        start("200 OK", [("Content-Length", str(2**50)), ("ETag", '"x"')])
+        return (sent.append(2**20) or bytes(2**20) for _ in itertools.count())
+
+    moto.fault = times(99, endless, method="GET")
+    for read in (moto_store.prove, lambda key, **options: moto_store.get(key, tmp_path / "object", **options)):
+        with pytest.raises(Failure, match="more than 3,000,000 bytes"):
+            read("key", most=3_000_000)
+    assert len(moto.seen) == 2 and sum(sent) < 100 * 2**20
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.fixture
 def unused_port():
     import socket

@@ -23,7 +23,10 @@ from benchwright.files import FileLock
 from benchwright.objects import StoreLocation
 from benchwright.publish.batch import BatchOptions, run_batch
 from benchwright.publish.batch_manifest import BatchMethod, read_batch
+from benchwright.publish.batch_options import OPTIONS
 from benchwright.publish.batch_record import inputs_of
+from benchwright.publish.batch_steps import step_command
+from scripts_in_process import load
 
 ROOT = Path(__file__).resolve().parents[2]
 RAW = ROOT / "tests" / "data" / "tabarena_raw"
@@ -85,9 +88,49 @@ def test_what_stands_at_the_top_holds_for_all_and_paths_start_at_the_manifest(fo
     system, forest = read_batch(path)
     assert (system.data, system.repository) == (RAW, folder / "a checkout")
     assert (system.metadata.method, str(system.store)) == ("DemoLogisticSystem", f"local:{folder}/hosted")
-    assert (system.upload_raw, system.accepted, system.expected_protocol) == (True, (), "tabarena")
+    expected = ("--expect-validation-protocol", "tabarena")
+    assert (system.processing, system.uploading) == (expected, ())
     assert (forest.data, str(forest.store)) == (folder / "runs", "s3://a-bucket/cache")
-    assert (forest.upload_raw, forest.accepted) == (False, ("is_bag",))
+    assert forest.processing == (*expected, "--accept-mismatch", "is_bag")
+    assert forest.uploading == ("--no-upload-raw",)
+
+
+def test_options_of_the_scripts_reach_them(folder):
+    """Each key but the defaults that it stands for becomes an option that the script's own parser takes."""
+    values = {
+        "expect_validation_protocol": "beyondarena", "accept_mismatch": ["is_bag", "compute"],
+        "ignore_metadata_mismatch": True, "accept_finding": ["dataset-lost"], "cache_raw": False,
+        "cache_hpo_trajectories": False, "backend": "ray", "replace_raw": True, "upload_raw": False, "replace": True,
+    }  # fmt: skip
+    assert values.keys() == OPTIONS.keys()
+    defaults = {key: not value for key, value in values.items() if isinstance(value, bool)}
+    given, plain = read_batch(manifest(folder, FOREST | values, SYSTEM | defaults, store="local:hosted"))
+
+    def parsed(method, step):
+        command = step_command(step, method, ROOT / "scripts", None, 3)
+        return load(Path(command[1])).build_parser().parse_args(command[2:])
+
+    process, upload = parsed(given, "process"), parsed(given, "upload")
+    assert (process.expect_validation_protocol, process.accept_mismatch) == ("beyondarena", ["is_bag", "compute"])
+    assert process.ignore_metadata_mismatch and process.replace and process.accept_finding == ["dataset-lost"]
+    assert (process.cache_raw, process.cache_hpo_trajectories) == (False, False)
+    assert (process.backend, process.jobs) == ("ray", None)
+    assert upload.replace and not upload.raw and upload.apply
+    process, upload = parsed(plain, "process"), parsed(plain, "dry-run")
+    assert not (process.ignore_metadata_mismatch or process.replace) and process.jobs == 3
+    assert process.cache_raw and process.cache_hpo_trajectories
+    assert not (upload.replace or upload.apply) and upload.raw
+
+
+@pytest.mark.parametrize("key", sorted(OPTIONS))
+def test_what_else_is_processed_is_not_adopted(folder, key):
+    """Of the options of the upload it does not matter how they were."""
+    value = {"backend": "ray", "expect_validation_protocol": "tabarena"}.get(key)
+    if value is None:
+        value = ["x"] if key.startswith("accept") else OPTIONS[key].when
+    store = "local:hosted"
+    inputs = {inputs_of(read_batch(manifest(folder, FOREST | own, store=store))[0]) for own in ({}, {key: value})}
+    assert len(inputs) == (2 if OPTIONS[key].script == "process" else 1)
 
 
 def test_json_is_a_manifest_too(folder):
@@ -98,7 +141,7 @@ def test_json_is_a_manifest_too(folder):
 
 def test_every_problem_of_a_manifest_is_told_at_once(folder):
     methods = [
-        FOREST | {"metod": "x", "upload_raw": "no", "data": "nowhere"},
+        FOREST | {"metod": "x", "upload_raw": "no", "replace": 1, "backend": "slurm", "data": "nowhere"},
         {"method_metadata": "demo.info:forrest_method_metadata"},
         {"method": "LinearModel"},
         "LinearModel",
@@ -109,9 +152,12 @@ def test_every_problem_of_a_manifest_is_told_at_once(folder):
     exit, problems = problems_of(manifest(folder, *methods, jbos=2))
     assert exit == Exit.USAGE
     assert problems == [
-        "'jbos': no such key\n    fix: one of accept_mismatch, data, expect_validation_protocol, method, "
-        "method_metadata, repo, store, upload_raw",
+        "'jbos': no such key\n    fix: one of accept_finding, accept_mismatch, backend, cache_hpo_trajectories, "
+        "cache_raw, data, expect_validation_protocol, ignore_metadata_mismatch, method, method_metadata, replace, "
+        "replace_raw, repo, store, upload_raw",
+        "method 1: backend: 'slurm', expected local or ray",
         "method 1: 'metod': no such key\n    fix: did you mean 'method'?",
+        "method 1: replace: the number 1, expected true or false",
         "method 1: upload_raw: 'no', expected true or false",
         f"method 1: data: {folder}/nowhere is no folder, expected the path of a folder of results",
         "method 1: RandomForest: cache_type: 'local', which names no store, expected r2 or s3\n    fix: declare one: "
@@ -311,6 +357,11 @@ def digests(folder):
     }
 
 
+def digests_below(folder):
+    return {file.relative_to(folder): hashlib.sha256(file.read_bytes()).hexdigest()
+            for file in folder.rglob("*") if file.is_file()}  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
     """A manifest of two methods, what a dry run and an upload of it said, and the objects that are there then."""
@@ -353,7 +404,7 @@ def test_with_apply_finished_processing_is_adopted_and_every_object_verified(und
     assert {step: told["adopted"] for step, told in system["steps"].items()} == {
         "process": True, "dry-run": False, "upload": False,
     }  # fmt: skip
-    assert [words.split()[1:3] for words in envelope["next"]] == [
+    assert [shlex.split(words)[1:3] for words in envelope["next"]] == [
         [str(SCRIPT.with_name("register_method.py")), f"demo.info:{name}_method_metadata"]
         for name in ("forest", "system")
     ]
@@ -374,6 +425,36 @@ def test_what_changed_is_processed_again_and_what_is_hosted_is_not_sent_again(tm
     assert publish(path, "--apply").stdout.splitlines()[1] == f"DONE RandomForest: {repeated}"
 
 
+def adopted_or_not(path):
+    """The lines of a dry run that follow the first, and whether it took over finished processing."""
+    *events, envelope = [json.loads(line) for line in publish(path, "--json").stdout.splitlines()]
+    (method,) = envelope["data"]["methods"]
+    return [event["line"] for event in events[1:]], method["steps"]["process"]["adopted"]
+
+
+def test_an_artifact_that_was_damaged_is_processed_again(tmp_path):
+    prepare(tmp_path)
+    path = manifest(tmp_path, FOREST, store="local:hosted")
+    (done,), adopted = adopted_or_not(path)
+    assert not adopted and done.startswith("DONE RandomForest: 9 results processed; ")
+    folder = tmp_path / "cache" / "artifacts" / SUITE / "methods" / "RandomForest"
+    whole = digests_below(folder)
+    table = folder / "results" / "model_results.parquet"
+    table.write_bytes(table.read_bytes()[:-1] + b"x")
+    assert adopted_or_not(path) == (
+        [
+            f"AGAIN RandomForest from process: {folder}: changed: results/model_results.parquet "
+            "(since it was processed)",
+            done,
+        ],
+        False,
+    )
+    assert digests_below(folder) == whole
+    (folder / "metadata.yaml").unlink()
+    assert adopted_or_not(path) == ([done], False)
+    assert digests_below(folder) == whole
+
+
 def test_a_failed_method_stops_no_other(tmp_path):
     prepare(tmp_path)
     path = manifest(tmp_path, WRONG, SYSTEM, store="local:hosted")
@@ -388,8 +469,10 @@ def test_a_failed_method_stops_no_other(tmp_path):
     assert envelope["problems"][0]["code"] == "metadata-mismatch"
     assert envelope["problems"][0]["where"] == "LinearModel: demo.info:wrong_method_metadata: can_hpo"
     mend, again = envelope["next"]
-    assert "set_method_info.py demo.info:wrong_method_metadata --set" in mend
-    assert "can_hpo=true" in mend
+    words = shlex.split(mend)
+    assert words[1:5] == [
+        str(SCRIPT.with_name("set_method_info.py")), "demo.info:wrong_method_metadata", "--set", "can_hpo=true",
+    ]  # fmt: skip
     assert again.endswith(" --apply")
 
 

@@ -72,7 +72,9 @@ class Run:
         found = re.findall(r"^- \*\*(.*?):\*\* ?((?:.*\n(?:  .*\n)*))", head + "\n", re.M)
         return {name: " ".join(text.split()) for name, text in found}
 
-    def record(self, identity: str, at: int, git: dict | None, *, total: int = 6, plan: dict = PLAN) -> Path:
+    def record(
+        self, identity: str, at: int, git: dict | None, *, total: int = 6, plan: dict = PLAN, **versions: str
+    ) -> Path:
         """A plan record as set-up writes it, of another time and commit."""
         path = write_record(
             self.paths,
@@ -83,7 +85,7 @@ class Run:
             tasks=["iris", "wine", "house"],
             approved=total,
             total=total,
-            versions={"python": "3.11.7", "tabarena": "0.1.0", "torch": None},
+            versions={"python": "3.11.7", "tabarena": "0.1.0", "torch": None} | versions,
         )
         content = json.loads(path.read_text())
         content |= {"set_up_at": f"{stamp(at + 2 * HOUR)}+0200", "git": git}
@@ -328,6 +330,12 @@ def test_failures_come_from_the_event_logs(run):
     )
     assert bullets["Infrastructure"] == "`LocalSetup`, bundle_size 1 and 5, 1 and 2 items side by side"
     assert bullets["Packages"] == "python 3.11.7, tabarena 0.1.0"
+
+
+def test_packages_of_all_set_ups_are_told_each_by_the_earliest(run):
+    run.record("cccccccc", START + DAY, None, tabm="0.0.3", torch="2.9.1", tabarena="0.1.1")
+    run.record("aaaaaaaa", START, None, pytabkit="1.7.0")
+    assert run.bullets()["Packages"] == "python 3.11.7, tabarena 0.1.0, pytabkit 1.7.0, torch 2.9.1, tabm 0.0.3"
 
 
 def test_many_reasons_are_counted(run):
@@ -587,13 +595,94 @@ def test_the_log_of_a_tabarena_checkout_is_found(run):
     assert run.plan().log == theirs
 
 
-def test_a_link_to_the_log_stays_one(run, tmp_path):
-    real = run.log.rename(tmp_path / "real.md")
-    run.log.symlink_to(real)
+def test_a_link_to_the_log_stays_one(run):
+    (run.checkout / "docs").mkdir()
+    real = run.log.rename(run.checkout / "docs" / "real.md")
+    run.log.symlink_to("docs/real.md")
     run.result(START)
     assert apply_log_entry(run.plan())
     assert run.log.is_symlink()
     assert f"— {NAME}\n" in real.read_text()
+
+
+def test_a_link_out_of_the_repository_is_not_written_through(run, tmp_path):
+    real = run.log.rename(tmp_path / "an other.md")
+    run.log.symlink_to(real)
+    run.result(START)
+    with pytest.raises(Failure) as caught:
+        run.plan()
+    assert caught.value.exit == Exit.REFUSED
+    assert str(caught.value) == (
+        f"{run.log}: a link out of the repository, to {real}, expected a file in {run.checkout}\n"
+        f"    fix: name the file itself: --log '{real}'"
+    )
+    assert apply_log_entry(run.plan(log=real))
+    assert f"— {NAME}\n" in real.read_text()
+
+
+def test_a_log_that_may_not_be_written_is_refused_where_something_is_to_be_written(run):
+    run.log.chmod(0o444)
+    run.result(START)
+    with pytest.raises(Failure) as caught:
+        run.plan()
+    assert caught.value.exit == Exit.REFUSED
+    assert str(caught.value) == (
+        f"{run.log}: not writable, expected a checkout of yours\n    fix: chmod u+w '{run.log}'"
+    )
+    assert run.log.read_text() == "# Runs\n"
+    run.log.chmod(0o600)
+    assert apply_log_entry(run.plan())
+    assert run.log.stat().st_mode & 0o777 == 0o600
+    run.log.chmod(0o444)
+    assert run.plan().entry is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "found"),
+    [
+        ("pipe", "no regular file, expected a benchmark log"),
+        ("folder", "is a directory, expected a benchmark log"),
+        ("latin-1", "not UTF-8 (byte 3), expected a benchmark log in UTF-8"),
+    ],
+)
+def test_what_is_no_log_is_told(run, kind, found):
+    run.log.unlink()
+    if kind == "pipe":
+        os.mkfifo(run.log)
+    elif kind == "folder":
+        run.log.mkdir()
+    else:
+        run.log.write_bytes("# L\xe4ufe\n".encode(kind))
+    run.result(START)
+    with pytest.raises(Failure) as caught:
+        run.plan()
+    assert caught.value.exit == Exit.USAGE
+    assert str(caught.value).startswith(f"{run.log}: {found}")
+
+
+@pytest.mark.parametrize("before", [b"# Runs\r\n", b"# Runs", b"", b"# Runs\r\n\r\n## 2029-01-01 \xe2\x80\x94 old"])
+def test_line_ends_and_a_missing_last_one_are_kept(run, before):
+    run.log.write_bytes(before)
+    run.result(START)
+    assert apply_log_entry(run.plan())
+    after = run.log.read_bytes()
+    end = b"\r\n" if b"\r" in before else b"\n"
+    head, _, old = before.partition(b"## ")
+    assert after.startswith(head)
+    assert after.endswith(b"## " + old if old else b"```" + end)
+    added = after[len(head) : len(after) - len(b"## " + old) if old else None]
+    assert added.count(b"\n") == added.count(end) > 10
+    assert run.plan().entry is None
+
+
+def test_a_script_that_is_no_text_is_told(run):
+    run.script.write_bytes(run.script.read_bytes() + b"# \xff\n")
+    with pytest.raises(Failure) as caught:
+        run.plan()
+    assert caught.value.exit == Exit.USAGE
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.where) == ("not-python", str(run.script))
+    assert problem.found.startswith("not Python: 'utf-8' codec can't decode byte 0xff in position ")
 
 
 def test_an_entry_that_is_there_is_left_alone(run):

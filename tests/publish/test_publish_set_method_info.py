@@ -92,6 +92,16 @@ def test_values_that_no_method_may_have_come_with_those_that_cannot_be_read(targ
     ]
 
 
+@pytest.mark.parametrize("suite", ["../x", "a/b", "..", ".benchwright", "a\\b", "x" * 201])
+def test_a_suite_that_no_folder_can_be_called_by_is_refused(target, answer, suite):
+    words = ("models.info:x_metadata", "--set", f"suite={suite}", "--apply", "--repo", str(target.repository))
+    envelope = answer(*words)
+    (problem,) = envelope["problems"]
+    assert (envelope["exit"], problem["code"], problem["where"]) == (2, "metadata-value", "MethodMetadata 'A': suite")
+    assert problem["expected"] == "a name that can name a folder"
+    assert target.path.read_text() == SOURCE
+
+
 def test_another_suite_needs_force_and_the_next_command_has_it(target, answer):
     words = ("models.info:x_metadata", "--repo", str(target.repository), "--set")
     answer(*words, "suite=run-1", "--apply")

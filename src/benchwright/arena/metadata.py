@@ -248,7 +248,7 @@ class MethodMetadata:
         """The folder of the method's artifacts.
 
         Raises:
-            Failure: the suite or the method would leave the cache, by ``..`` or an absolute path.
+            Failure: the folder would leave the cache, by a link in it.
         """
         return self.artifact_dir or _folder(self.cache_root, self.suite, self.method)
 

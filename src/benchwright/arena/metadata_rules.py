@@ -13,8 +13,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from benchwright.arena.names import did_you_mean
-from benchwright.contract import Exit, Failure, Problem
+from benchwright.arena.names import FOLDER_NAME, can_name_folder, did_you_mean
+from benchwright.contract import Exit, Failure, Problem, redact
 
 TAGS = ("closed-source-api", "with-llm")
 CACHE_TYPES = ("local", "r2", "s3")
@@ -40,6 +40,8 @@ _OPTIONAL_TEXTS = (
 _FLAGS = ("is_bag", "has_raw", "has_processed", "has_results", "verified")
 _PATHS = ("artifact_dir", "cache_root")
 _NEVER_EMPTY = ("method", "suite", "name", "display_name", "validation_protocol")
+_NAMES_OF_FOLDERS = ("method", "suite", "config_default", "name")
+"""What becomes a folder of a cache, of a store or of an artifact."""
 _CONFIG_ONLY = ("ag_key", "model_key", "config_default", "can_hpo", "is_bag", "name_suffix")
 _LOCATION = ("bucket", "prefix")
 
@@ -61,6 +63,8 @@ def settle(values: Mapping[str, Any], where: str) -> dict[str, Any]:
     findings = _Findings({name: _plain(value) for name, value in values.items()}, where)
     _check_types(findings)
     _check_words(findings)
+    _check_names(findings)
+    _check_secrets(findings)
     _check_dates(findings)
     _check_type_of_method(findings)
     _check_storage(findings)
@@ -177,6 +181,28 @@ def _check_words(findings: _Findings) -> None:
         for tag in sorted({_plain(tag) for tag in values["tags"]}.difference(TAGS)):
             expected = " or ".join(map(repr, TAGS))
             findings.add("metadata-value", "tags", describe(tag), expected, did_you_mean(tag, TAGS))
+
+
+def _check_names(findings: _Findings) -> None:
+    """Names that no folder can have; the suffix by what it makes of the method's."""
+    values = findings.values
+    for field in _NAMES_OF_FOLDERS:
+        if findings.given(field) and values[field] and not can_name_folder(values[field]):
+            findings.add("metadata-value", field, describe(values[field]), FOLDER_NAME)
+    if findings.given("name_suffix") and findings.readable("method") and can_name_folder(values["method"]):
+        suffix = values["name_suffix"]
+        if not can_name_folder(f"{values['method']}{suffix}"):
+            findings.add("metadata-value", "name_suffix", describe(suffix), f"{FOLDER_NAME}, behind the method's")
+
+
+def _check_secrets(findings: _Findings) -> None:
+    """Secrets in what is published."""
+    values = findings.values
+    options = values["cache_kwargs"] if findings.readable("cache_kwargs") else {}
+    for field, value in [*values.items(), *(("cache_kwargs", option) for option in options.values())]:
+        if field not in _PATHS and isinstance(value, str) and redact(value, {}) != value:
+            fix = "take it out, and revoke it"
+            findings.add("metadata-value", field, "a text with a secret", "what everyone may read", fix)
 
 
 def _check_dates(findings: _Findings) -> None:

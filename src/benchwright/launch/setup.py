@@ -14,6 +14,7 @@ from benchwright.launch.cache_check import CacheState, check_cache
 from benchwright.launch.checks import require_folders
 from benchwright.launch.groups import Group, group_jobs, identity_of
 from benchwright.launch.job_file import job_defaults, write_job_file
+from benchwright.launch.model_needs import installed_for
 from benchwright.launch.plan import BenchmarkPlan
 from benchwright.launch.record import read_records, record_path, remove_own_files, versions_of, write_record
 from benchwright.launch.resolve import GroupGrid, open_source, resolve
@@ -139,7 +140,7 @@ class _Setup:
             tasks=_tasks(grids),
             approved=sum(map(len, missing)),
             total=total,
-            versions=versions,
+            versions=versions | _installed_for(grids, self._plan.path_setup.python),
         )
         if self._progress:
             self._progress(len(_STAGES), len(_STAGES))
@@ -218,6 +219,14 @@ class _Setup:
             write_job_file(path, bundles, defaults)
             files.append(path)
         return files, sizes
+
+
+def _installed_for(grids: Sequence[GroupGrid], python: str) -> dict[str, str]:
+    """The versions of the planned models' own packages."""
+    from benchwright.bridge import model_info
+
+    names = dict.fromkeys(name for one in grids for name, _ in one.models)
+    return installed_for(map(model_info, names), python)
 
 
 def _experiments(grids: Sequence[GroupGrid]) -> set[str]:

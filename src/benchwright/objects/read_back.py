@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from benchwright.contract import Exit, Failure, Problem
 from benchwright.objects.bucket import Bucket, Expected
-from benchwright.objects.content import Nowhere, digest_mismatch, no_object
+from benchwright.objects.content import AtMost, Nowhere, digest_mismatch, no_object
 from benchwright.objects.s3_errors import StrangeAnswer, is_absent, is_lost_race
 
 _PIECE = 2**20
@@ -18,7 +18,7 @@ _PIECE = 2**20
 class ReadBack:
     """One object on its way from the store to ``target``; ``key`` is the whole key in the bucket."""
 
-    def __init__(self, bucket: Bucket, key: str, target: BinaryIO | Nowhere) -> None:
+    def __init__(self, bucket: Bucket, key: str, target: BinaryIO | Nowhere | AtMost) -> None:
         self._bucket = bucket
         self._key = key
         self._target = target

@@ -13,7 +13,16 @@ from typing import Any, BinaryIO
 from benchwright.contract import Exit, Failure, Problem
 from benchwright.files import atomic_writer
 from benchwright.objects.bucket import Bucket, Expected
-from benchwright.objects.content import Content, Nowhere, blocks, content_changed, measured, part_size_for, sha256_of
+from benchwright.objects.content import (
+    Content,
+    Nowhere,
+    blocks,
+    bounded,
+    content_changed,
+    measured,
+    part_size_for,
+    sha256_of,
+)
 from benchwright.objects.keys import check_key, check_prefix
 from benchwright.objects.multipart import upload_parts
 from benchwright.objects.read_back import ReadBack
@@ -110,14 +119,14 @@ class S3Store:
                 return self._put_whole(key, begun[0] if begun else b"", content.sha256, condition)
             return self._put_parts(key, _chained(begun, pieces), content, condition)
 
-    def get(self, key: str, path: Path, *, sha256: str | None = None) -> ObjectInfo:
+    def get(self, key: str, path: Path, *, sha256: str | None = None, most: int | None = None) -> ObjectInfo:
         """See ``ObjectStore.get``. A broken connection is taken up where it broke."""
         with atomic_writer(path) as target:
-            return self._read(key, target, sha256)
+            return self._read(key, target, sha256, most)
 
-    def prove(self, key: str, *, sha256: str | None = None) -> ObjectInfo:
+    def prove(self, key: str, *, sha256: str | None = None, most: int | None = None) -> ObjectInfo:
         """See ``ObjectStore.prove``."""
-        return self._read(key, Nowhere(), sha256)
+        return self._read(key, Nowhere(), sha256, most)
 
     def delete(self, key: str, *, if_match: str | None = None) -> None:
         """See ``ObjectStore.delete``. A conditional removal is no part of what all these servers know."""
@@ -148,8 +157,10 @@ class S3Store:
     def _whole(self, key: str) -> str:
         return check_key(self._prefix + check_key(key))
 
-    def _read(self, key: str, target: BinaryIO | Nowhere, sha256: str | None) -> ObjectInfo:
-        size, etag, digest = ReadBack(self._bucket, self._whole(key), target).run(sha256.lower() if sha256 else None)
+    def _read(self, key: str, target: BinaryIO | Nowhere, sha256: str | None, most: int | None) -> ObjectInfo:
+        whole = self._whole(key)
+        read_back = ReadBack(self._bucket, whole, bounded(target, most, self._bucket.where(whole)))
+        size, etag, digest = read_back.run(sha256.lower() if sha256 else None)
         return ObjectInfo(key, size, _bare(etag), digest)
 
     def _put_whole(self, key: str, content: bytes, sha256: str, condition: Mapping[str, Any]) -> ObjectInfo:

@@ -22,6 +22,8 @@ from benchwright.publish.batch_steps import Answer, RunningStep, StepName, end_s
 _UPLOADS = 4
 """Methods that are uploaded side by side; each of them sends several parts at once already."""
 _TICK = 0.1
+_CHANGED = ("artifact-changed", "odd-file")
+"""What the dry run says of an artifact that is no longer as processing left it."""
 Tell = Callable[[str, Mapping[str, Any]], None]
 """Says one thing, as a line for people and as an event for programs."""
 
@@ -94,12 +96,20 @@ class _Track:
     answers: dict[StepName, Answer] = field(default_factory=dict)
     running: RunningStep | None = None
     inputs: str = ""
+    anew: bool = False
+    """Whether what an earlier batch processed is not to be adopted."""
 
     def take(self, step: StepName, answer: Answer) -> None:
         """Note the answer of a step; nothing is ahead of a failed one."""
         self.answers[step] = answer
         self.ahead = self.ahead[1:] if answer.ok else []
         self.running = None
+
+    def begin_anew(self) -> None:
+        """Go back to processing, whose finished work was adopted and turned out to be damaged since."""
+        self.answers.clear()
+        self.ahead = ["process", *self.ahead]
+        self.running, self.anew = None, True
 
     def report(self) -> MethodReport:
         method, suite = self.method.metadata.key
@@ -142,7 +152,7 @@ class _Batch:
     def _start(self, track: _Track, step: StepName) -> None:
         if step == "process":
             track.inputs = inputs_of(track.method)
-            answer = recall(track.folder, track.inputs, track.artifact)
+            answer = None if track.anew else recall(track.folder, track.inputs, track.artifact)
             if answer:
                 self._take(track, step, answer)
                 return
@@ -167,6 +177,12 @@ class _Batch:
 
     def _take(self, track: _Track, step: StepName, answer: Answer) -> None:
         """Note a step's answer; a method without a step ahead is told of."""
+        if step == "dry-run" and track.answers["process"].adopted and (changed := _changed(answer)) is not None:
+            name = track.method.metadata.method
+            line = f"AGAIN {name} from process: {changed.where}: {changed.found} (since it was processed)"
+            self._tell(line, {"event": "again", "method": name, "line": line})
+            track.begin_anew()
+            return
         if step == "process" and answer.ok and not answer.adopted:
             remember(track.folder, track.inputs, track.artifact, answer)
         track.take(step, answer)
@@ -180,6 +196,11 @@ def _track(method: BatchMethod, options: BatchOptions) -> _Track:
     artifact = replace(method.metadata, artifact_dir=None, cache_root=options.cache_root).path
     steps: list[StepName] = ["process", "dry-run", "upload"] if options.apply else ["process", "dry-run"]
     return _Track(method, folder, artifact, steps)
+
+
+def _changed(answer: Answer) -> Problem | None:
+    """What a dry run says of files that are no longer those that processing recorded."""
+    return next((problem for problem in answer.problems if problem.code in _CHANGED), None)
 
 
 def _length(seconds: float) -> str:

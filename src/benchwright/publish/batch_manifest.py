@@ -9,10 +9,10 @@ from typing import Any
 
 from benchwright.arena import MethodMetadata, did_you_mean
 from benchwright.arena.metadata_rules import describe
-from benchwright.arena.official import OFFICIAL_PROTOCOLS
 from benchwright.contract import Exit, Failure, Problem, said
 from benchwright.files import read_bytes
 from benchwright.objects import StoreLocation
+from benchwright.publish.batch_options import OPTIONS, words_for
 from benchwright.publish.destination import destination_of
 from benchwright.publish.method_reference import load_method
 
@@ -29,6 +29,7 @@ class BatchMethod:
     """A method of the batch: where its raw results are, what declares it, and how it is to be published.
 
     ``name`` picks one of several methods in ``data``; ``store`` is the manifest's, else the one of the metadata.
+    ``processing`` and ``uploading`` are further words for the scripts that do it.
     """
 
     data: Path
@@ -37,9 +38,8 @@ class BatchMethod:
     store: StoreLocation
     repository: Path | None = None
     name: str | None = None
-    expected_protocol: str | None = None
-    upload_raw: bool = True
-    accepted: tuple[str, ...] = ()
+    processing: tuple[str, ...] = ()
+    uploading: tuple[str, ...] = ()
 
 
 def read_batch(path: Path) -> tuple[BatchMethod, ...]:
@@ -126,26 +126,19 @@ def _check_keys(checks: _Checks, values: _Values) -> None:
             checks.add(f"{where}: {key}", describe(value), _EXPECTED[key])
 
 
-_EXPECTED: Mapping[str, str] = {
+_TEXTS: Mapping[str, str] = {
     "data": "the path of a folder of results",
     "method_metadata": "MODULE:ATTR",
     "method": "a method's name",
     "repo": "the path of a checkout",
-    "expect_validation_protocol": " or ".join(OFFICIAL_PROTOCOLS),
     "store": "local:FOLDER, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX",
-    "upload_raw": "true or false",
-    "accept_mismatch": "a list of fields",
 }
+_EXPECTED: Mapping[str, str] = {**_TEXTS, **{key: option.expected for key, option in OPTIONS.items()}}
+"""Every key, with what it may be."""
 
 
 def _fits(key: str, value: Any) -> bool:
-    if key == "upload_raw":
-        return isinstance(value, bool)
-    if key == "accept_mismatch":
-        return isinstance(value, list) and all(isinstance(field, str) and field for field in value)
-    if key == "expect_validation_protocol":
-        return isinstance(value, str) and value in OFFICIAL_PROTOCOLS
-    return isinstance(value, str) and bool(value)
+    return OPTIONS[key].fits(value) if key in OPTIONS else isinstance(value, str) and bool(value)
 
 
 def _method(checks: _Checks, where: str, values: _Values) -> BatchMethod | None:
@@ -175,9 +168,8 @@ def _method(checks: _Checks, where: str, values: _Values) -> BatchMethod | None:
         store=store,
         repository=repository,
         name=good.get("method"),
-        expected_protocol=good.get("expect_validation_protocol"),
-        upload_raw=good.get("upload_raw", True),
-        accepted=tuple(good.get("accept_mismatch", ())),
+        processing=words_for("process", good),
+        uploading=words_for("upload", good),
     )
 
 

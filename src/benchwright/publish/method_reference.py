@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from benchwright.arena import MethodMetadata
-from benchwright.contract import Exit, Failure, Problem, usage_error
+from benchwright.contract import Exit, Failure, Problem, named, usage_error
 from benchwright.publish.declarations import HOLDER_KEYWORD, declaration_in, known_fields
 from benchwright.publish.scope import Scope, parse
 from benchwright.publish.targets import Target, find_target
@@ -60,17 +62,26 @@ def _method(scope: Scope) -> MethodMetadata:
 def _imported(target: Target, unread: Failure) -> MethodMetadata:
     """The method behind a name that its source alone does not tell (``unread``)."""
     sys.path.insert(0, str(target.source_root))
+    step = "imported"
     try:
         module = importlib.import_module(target.module)
+        step = "read"
+        return _held(module, target)
+    except Failure:
+        raise
     except ModuleNotFoundError as error:
         found = f"not installed for {sys.executable}, but imported for {target}"
         missing = Problem("missing-package", error.name or "a package", found, "", "use a Python that has it")
         raise Failure([missing, *unread.problems], exit=Exit.ENVIRONMENT) from error
-    except (Exception, SystemExit) as error:  # someone else's module: it may raise anything, or end the program
-        found = f"cannot be imported: {type(error).__name__}: {error}"
+    except (Exception, SystemExit, GeneratorExit) as error:  # someone else's code: it may raise anything, or end us
+        found = f"cannot be {step}: {named(error)}"
         raise Failure([Problem("import-failed", str(target), found), *unread.problems], exit=Exit.USAGE) from error
     finally:
-        sys.path.remove(str(target.source_root))
+        with contextlib.suppress(ValueError):  # the module may have changed it
+            sys.path.remove(str(target.source_root))
+
+
+def _held(module: ModuleType, target: Target) -> MethodMetadata:
     value: Any = getattr(module, target.attribute, None)
     if value is None:
         raise usage_error(str(target), "the imported module has no such name", code="unknown-attribute")

@@ -58,7 +58,9 @@ def _on_processing(artifact: DeclaredArtifact) -> Iterator[Problem]:
         fix = "process again with scripts/run_process_method.py, which records them"
         yield Problem("no-sidecar", layout.SIDECAR, found, "an artifact that this program processed", fix)
     if sidecar is not None and (severe := [one.severity for one in sidecar.findings if one.severity != "context"]):
-        said = ", ".join(f"{count} of severity {name}" for name, count in sorted(Counter(severe).items()))
+        counts = sorted(Counter(severe).items())
+        # An error that nobody accepted has refused the upload before.
+        said = ", ".join(f"{count} of severity {name}{' (accepted)' * (name == 'error')}" for name, count in counts)
         yield Problem("quality-findings", layout.SIDECAR, f"processing noted {said}", "", f"read {layout.SIDECAR}")
     if (named := machine_path(artifact.folder / layout.CONTEXT)) is not None:
         yield named

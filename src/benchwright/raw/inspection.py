@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from benchwright.raw.comparison import ComparedField, compare, unofficial
 from benchwright.raw.consistency import inconsistencies
 from benchwright.raw.finding import RawFile
 from benchwright.raw.inference import Inferred, infer
+from benchwright.raw.losses import lost_tasks
 from benchwright.raw.methods import RawMethod
 from benchwright.raw.snippet import snippet
 
@@ -23,9 +24,10 @@ class Inspection:
     """What is known of a method's results.
 
     ``inferred`` is None where no result can be used. ``compared`` is empty where nothing was declared to compare with.
-    ``unusable`` are the problems of files that give no result, ``inconsistent`` those of results that cannot all be
-    right, ``unofficial`` that the results do not have the expected protocol, ``incomplete`` that there are splits
-    without a result, ``doubtful`` what fails no result. ``declared_as`` is the reference of what it was compared with.
+    ``unusable`` are the problems of files that give no result, and of datasets that have no other; ``inconsistent``
+    those of results that cannot all be right, ``unofficial`` that the results do not have the expected protocol,
+    ``incomplete`` that there are splits without a result, ``doubtful`` what fails no result. ``declared_as`` is the
+    reference of what it was compared with.
     """
 
     method: RawMethod
@@ -48,11 +50,6 @@ class Inspection:
             or any(row.fails for row in self.compared)
             or any(problem.code == _DANGEROUS for problem in self.unusable)
         )
-
-    @property
-    def clean(self) -> bool:
-        """Whether nothing speaks against the method, lost results included."""
-        return not self.refused and not self.unusable
 
     @property
     def against(self) -> tuple[Problem, ...]:
@@ -104,6 +101,7 @@ def inspect(
     unusable = tuple(problem for each in method.unusable for problem in each.problems)
     if not method.results:
         return Inspection(method, None, (), unusable, (), None, None, (), declared_as)
+    unusable += tuple(_lost_datasets(method))
     inferred = infer(method, tree)
     rows: Sequence[ComparedField] = ()
     if metadata is not None:
@@ -124,3 +122,9 @@ def inspect(
         ),
         declared_as=declared_as,
     )
+
+
+def _lost_datasets(method: RawMethod) -> Iterator[Problem]:
+    """Datasets of which the method has files and no result: its coverage does not know of them."""
+    for task, found in lost_tasks(method.files, {result.file.task_key for result in method.results}).items():
+        yield Problem("dataset-lost", f"{method.name}: {task}", found, "at least one", "run its items again")

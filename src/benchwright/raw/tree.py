@@ -11,6 +11,7 @@ from benchwright.contract import Exit, Failures, Outcome, Problem, Progress
 from benchwright.raw import inspection_text
 from benchwright.raw.finding import Found
 from benchwright.raw.inspection import Inspection, inspect
+from benchwright.raw.losses import unaccepted
 from benchwright.raw.methods import RawMethod, method_declared, method_named, read_declared, read_methods
 
 Mend = Callable[[str, str], str]
@@ -75,9 +76,15 @@ class TreeInspection:
         """Each method as plain values."""
         return [each.to_dict() for each in (*self.judged, *self.others)]
 
-    def outcome(self, mend: Mend, next: Sequence[str] = (), *, whole: bool = True) -> Outcome:
-        """The inspection in a script's form; lost results fail it too. The screen has no room for all of a tree."""
-        clean = not self.tree and all(each.clean for each in self.judged)
+    def outcome(
+        self, mend: Mend, next: Sequence[str] = (), *, accepted: Collection[str] = (), whole: bool = True
+    ) -> Outcome:
+        """The inspection in a script's form. Lost results fail it too, but for those whose codes are ``accepted``.
+
+        The screen has no room for all of a tree.
+        """
+        lost = [*self.tree, *(problem for each in self.judged for problem in each.unusable)]
+        clean = not self.refused and not unaccepted(lost, accepted)
         details = self.details(whole=whole)
         # A declaration to paste is of use as a whole alone, and the end of a report is never cut.
         alone = len(self.judged) == 1 and not self.others and not self.judged[0].declared_as

@@ -156,8 +156,12 @@ def _short(reason: str) -> str:
 
 
 def _packages(set_ups: Sequence[SetUp]) -> str:
-    """What the fits depended on, by the earliest record."""
-    return ", ".join(f"{name} {version}" for name, version in set_ups[0].versions.items()) if set_ups else ""
+    """What the fits depended on, each by the earliest record that names it."""
+    versions: dict[str, str] = {}
+    for one in set_ups:
+        for name, version in one.versions.items():
+            versions.setdefault(name, version)
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
 
 
 def _artifacts(facts: RunFacts) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from benchwright.publish.run_log.script import RunScript, identities, read_scrip
 from benchwright.publish.run_log.settings import settings_of_plans, settings_of_text
 from benchwright.publish.run_log.traces import Traces, read_traces
 from benchwright.publish.source_edit import replace_unchanged
+from benchwright.publish.targets import refuse_unwritable
 
 _LARGEST_LOG = 64 * 2**20
 _PLACES = (LOG_NAME, f"packages/tabflow_slurm/{LOG_NAME}")
@@ -94,9 +96,14 @@ class _Inputs:
     script: RunScript
     paths: RunPaths
     log: BenchmarkLog
-    log_path: Path
+    log_name: Path
     checkout: Path
     metadata: MethodMetadata | None
+
+    @property
+    def log_path(self) -> Path:
+        """The file behind the log's name, which may be a link."""
+        return self.log_name.resolve()
 
 
 def plan_log_entry(request: LogRequest) -> LogPlan:
@@ -105,7 +112,8 @@ def plan_log_entry(request: LogRequest) -> LogPlan:
     Raises:
         Failure: script, log, metadata or options are wrong (exit 2, every problem), nothing of the run is there and
             no date is given (exit 2), the metadata is that of another method or the artifact's sidecar damaged
-            (exit 1), or the plan cannot be taken out of the script (exit 5).
+            (exit 1); the log is read-only or a link out of its repository, or the plan cannot be taken out of the
+            script (exit 5).
         OSError: the run's folders cannot be read.
     """
     inputs = _inputs(request)
@@ -114,6 +122,7 @@ def plan_log_entry(request: LogRequest) -> LogPlan:
     content = inputs.log.content
     if there is not None:
         return LogPlan(inputs.log_path, benchmark, there.line, content, content)
+    _refuse_unwritable(inputs.log_name)
     set_ups, damaged = read_set_ups(inputs.paths)
     traces = read_traces(inputs.paths)
     head = head_at_setup(set_ups, traces, read_reflog(inputs.checkout), inputs.checkout)
@@ -148,7 +157,7 @@ def _inputs(request: LogRequest) -> _Inputs:
     """Everything a request names; all that is wrong with it at once."""
     failures = Failures()
     checkout = (request.repository or checkout_around(request.script.absolute().parent)).absolute()
-    log_path = (request.log or _log_of(checkout)).resolve()
+    log_name = (request.log or _log_of(checkout)).absolute()
     with failures.collected():
         _require_date(request.date)
     with failures.collected():
@@ -158,11 +167,11 @@ def _inputs(request: LogRequest) -> _Inputs:
         benchmark, place = identities(script, request.workspace)
         paths = RunPaths(Path(place), benchmark)
     with failures.collected():
-        log = _read_log(log_path)
+        log = _read_log(log_name.resolve())
     with failures.collected():
         metadata = _metadata(request)
     failures.settle()
-    return _Inputs(script, paths, log, log_path, checkout, metadata)
+    return _Inputs(script, paths, log, log_name, checkout, metadata)
 
 
 def _metadata(request: LogRequest) -> MethodMetadata | None:
@@ -187,6 +196,12 @@ def _read_log(path: Path) -> BenchmarkLog:
     except OSError as error:
         fix = "name it with --log FILE; a new log starts as an empty file"
         raise usage_error(str(path), said(error), "a benchmark log", fix, code="no-log") from None
+
+
+def _refuse_unwritable(log: Path) -> None:
+    """Refuse a log that is not its own checkout's file, or that may not be written."""
+    fix = f"name the file itself: --log {shlex.quote(str(log.resolve()))}"
+    refuse_unwritable(log, checkout_around(log.parent).resolve(), elsewhere=fix)
 
 
 def _require_date(text: str | None) -> None:
