@@ -182,14 +182,17 @@ _SHORTEST_SECRET = 6
 HIDDEN = "[hidden]"
 
 
+def secret_values(env: Mapping[str, str]) -> list[str]:
+    """The values of variables whose names say that they are secret, without those that are too short to tell."""
+    return [value for name, value in env.items() if _SECRET_NAME.search(name) and len(value) >= _SHORTEST_SECRET]
+
+
 def redact(text: str, env: Mapping[str, str] | None = None) -> str:
     """Hide secrets in a text: values of secret-looking environment variables, credentials in URLs, known token shapes.
 
     Values shorter than six characters are left alone, since hiding them would punch holes into ordinary words.
     """
-    env = os.environ if env is None else env
-    secrets = [value for name, value in env.items() if _SECRET_NAME.search(name) and len(value) >= _SHORTEST_SECRET]
-    for value in sorted(secrets, key=len, reverse=True):
+    for value in sorted(secret_values(os.environ if env is None else env), key=len, reverse=True):
         text = text.replace(value, HIDDEN)
     text = _URL_CREDENTIALS.sub(HIDDEN, text)
     return _KNOWN_TOKENS.sub(HIDDEN, text)

@@ -128,6 +128,20 @@ def test_workers_gone_is_an_end_and_workers_unknown_is_none(watched):
     )
 
 
+def test_a_damaged_marker_is_a_failure_and_no_end_of_the_watch(watched):
+    watched.jobs("RUNNING")
+    watched.run.store.put(watched.run.queue.key("failed", "00001.json"), b"damaged")
+    watched.run.store.put(watched.run.queue.key("done", "notes.txt"), b"someone else's")
+    code, lines, _ = watched.once()
+    assert (code, lines) == (
+        2,
+        [
+            "FAILED (exit None) an unknown item: its marker cannot be read; bundle 00001, no log",
+            "67% left: 0 done, 1 failed, 2 left of 3 bundles; jobs: 1 RUNNING",
+        ],
+    )
+
+
 def test_a_closed_queue_is_an_end(watched):
     watched.jobs("RUNNING")
     watched.run.queue.close("given up")

@@ -100,7 +100,7 @@ def test_without_asking_job_files_and_commands_are_written(tmp_path):
         "Run the following 1 command(s) to launch the jobs:",
         f"    {array.command}",
         "Watch each, by its id and its number of tasks:",
-        f"    {a_plan.path_setup.python} -m benchwright.node.slurm_progress JOB_ID TASKS "
+        f"    {a_plan.path_setup.python} -P -m benchwright.node.slurm_progress JOB_ID TASKS "
         f"--results-dir {a_plan.paths.data} --expected-results 9 --log-dir {a_plan.paths.logs}/JOB_ID",
         "When all have ended:",
         "    python run_knn.py eval",
@@ -244,6 +244,11 @@ def test_values_that_cannot_be_meant_are_all_named(tmp_path):
 def test_a_python_that_the_submit_script_could_not_read_is_refused(tmp_path):
     failure = refused(plan(tmp_path, path_setup=PathSetup(tmp_path, '/my "bin"/python')))
     assert str(failure) == "python_path: '/my \"bin\"/python', expected a path without quotes and backslashes"
+
+
+def test_a_workspace_whose_logs_slurm_could_not_name_is_refused(tmp_path):
+    failure = refused(plan(tmp_path / "back\\slash"))
+    assert str(failure) == f"workspace: '{tmp_path}/back\\\\slash/slurm_out/demo', expected a path without backslashes"
 
 
 def test_a_jobs_time_is_not_what_the_plan_runs(tmp_path):

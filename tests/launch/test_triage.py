@@ -31,6 +31,7 @@ def item(name, fold=0):
     ("name", "code", "lost", "cause"),
     [
         ("node_lost", "node-lost", item("hang-a"), "DUE TO NODE FAILURE, SEE SLURMCTLD LOG FOR DETAILS ***"),
+        ("preempted", "node-lost", item("hang-b", 1), "DUE TO PREEMPTION ***"),
         ("timeout", "timeout", item("hang-b", 1), "DUE TO TIME LIMIT ***"),
         ("cancelled", "cancelled", item("hang-b", 1), "***"),
         ("card_exhausted", "gpu-memory", item("card-a"), "..."),

@@ -121,7 +121,8 @@ def test_jobs_of_the_same_name_elsewhere_are_not_this_benchmarks(head_node, clus
         path = link / job_file.relative_to(tmp_path / "w")
         mine = int(
             cluster.output(
-                "sbatch", "--parsable", "--hold", "--job-name=demo", str(cluster.folder / "other.sh"), str(path)
+                *("sbatch", "--parsable", "--hold", "--job-name=demo", "--array=0-1"),
+                *(str(cluster.folder / "other.sh"), str(path)),
             )
         )
         try:
@@ -132,7 +133,12 @@ def test_jobs_of_the_same_name_elsewhere_are_not_this_benchmarks(head_node, clus
     finally:
         cluster.output("scancel", str(job))
     assert caught.value.exit == Exit.REFUSED
-    assert caught.value.problems[0].found == f"{mine} PENDING"
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.where) == ("still-launched", "SLURM jobs called demo")
+    assert (problem.found, problem.expected) == (f"{mine}_[0-1] PENDING", "no job of an earlier launch")
+    assert problem.fix == (
+        f"wait until they have ended (slurm_progress.sh says DONE), or scancel {mine}; then run setup again"
+    )
 
 
 def test_what_lets_tasks_wait_is_said_and_does_not_stop_the_set_up(head_node, tmp_path):

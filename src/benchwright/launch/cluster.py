@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from benchwright.contract import Exit, Failure, Problem
 from benchwright.files import RunPaths
-from benchwright.slurm import CallError, Clients, Limits, QueueRow, Trouble, array_id, read_limits
+from benchwright.slurm import CallError, Clients, Limits, QueueRow, Trouble, brief_id, read_limits
 from benchwright.slurm.launches import read_unfinished
 from benchwright.slurm.nodes import NodeKind, read_nodes
 
@@ -84,7 +84,7 @@ def _is_ours(row: QueueRow, setup: Path) -> bool:
 
 
 def _describe(row: QueueRow) -> str:
-    return f"{array_id(row.job, row.tasks) if row.tasks else row.job} {row.state}"
+    return f"{brief_id(row.job, row.tasks) if row.tasks else row.job} {row.state}"
 
 
 _Answer = TypeVar("_Answer")

@@ -19,6 +19,7 @@ _CHECKS = {
     "smoke": "smoke ends with SMOKE OK",
     "setup": "setup ends with the number of items it approved, or with nothing missing",
     "launch": "sbatch takes every command that setup printed; slurm_progress.sh says DONE of every array",
+    "workers": "the commands that setup printed are run in order; sky_progress.sh says DONE of every launch",
     "run": "run ends with 0 failed and 0 left; after a failure, setup and run again do what is missing",
     "eval": "eval ends with the position of this run's methods, without imputed splits",
 }
@@ -51,7 +52,7 @@ class NewBenchmark:
     @property
     def checks(self) -> list[str]:
         """What to look for after each step."""
-        launched = "run" if self.choices.scheduler == "local" else "launch"
+        launched = {"local": "run", "slurm": "launch"}.get(self.choices.scheduler, "workers")
         return [_CHECKS[step] for step in ("smoke", "setup", launched, "eval")]
 
     @property

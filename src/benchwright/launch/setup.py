@@ -174,7 +174,10 @@ class _Setup:
         stage = SkyStage(run_location(setup.store, self._paths.benchmark), self._paths, self._plan.path_setup.python)
         for one, arrays in pieces:
             assert isinstance(one.group.scheduler, SkyPilotSetup)
-            yield stage.launch(one.group, one.group.scheduler, one.resources, [array.job_file for array in arrays])
+            job_files = [array.job_file for array in arrays]
+            weights = [name for name, _ in one.models] if self._is_offline(one) else []
+            yield stage.launch(one.group, one.group.scheduler, one.resources, job_files, weights=weights)
+        self._notes += stage.notes
 
     def _check(self, grids: Sequence[GroupGrid]) -> CacheState:
         """The cache check of every group but those that run everything again."""
@@ -246,16 +249,11 @@ class _Setup:
                 name=self._plan.benchmark_name,
                 tasks=len(sizes),
                 largest=max(sizes),
-                logs=self._array_logs,
+                logs=self._paths.logs,
+                own_logs=self._cluster is None or self._cluster.makes_log_folders,
                 job_file=path,
             )
         return Array(path, len(sizes), sum(sizes), max(sizes), command)
-
-    @property
-    def _array_logs(self) -> Path:
-        """Where the tasks of an array have their logs: in its own folder if SLURM makes that."""
-        makes_folders = self._cluster is None or self._cluster.makes_log_folders
-        return self._paths.logs / "%A" if makes_folders else self._paths.logs
 
     def _is_offline(self, one: GroupGrid) -> bool:
         """Whether the items of a group can do without the Hub: the weights of all its models have been fetched."""

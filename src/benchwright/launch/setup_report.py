@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benchwright.contract import Outcome, Problem
 from benchwright.files import RunPaths
@@ -126,7 +127,7 @@ class SetupReport:
         """The command that watches an array, whose id and number of tasks are to be put in."""
         return shlex.join(
             [
-                *(self.python, "-m", "benchwright.node.slurm_progress", "JOB_ID", "TASKS"),
+                *(self.python, "-P", "-m", "benchwright.node.slurm_progress", "JOB_ID", "TASKS"),
                 *("--results-dir", str(self.paths.data), "--expected-results", str(self.expected_results)),
                 *("--log-dir", f"{self.paths.logs}/JOB_ID"),
             ]
@@ -143,6 +144,16 @@ class SetupReport:
             *self.notes,
             *(" ".join(str(problem).split()) for problem in self.problems),
         ]
+
+    def sheet(self, next_command: str) -> dict[str, Any]:
+        """The fields of a hand-off sheet."""
+        return {
+            "title": f"Run {self.paths.benchmark}",
+            "why": f"{self.paths.benchmark} is set up; what is missing has to be fitted, then evaluated.",
+            "facts": self.facts,
+            "commands": self.steps(next_command),
+            "checks": self.checks,
+        }
 
     def steps(self, next_command: str) -> list[str]:
         """The commands for a hand-off sheet."""

@@ -18,7 +18,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -134,7 +134,7 @@ class Watch:
     def __init__(self, queue: BucketQueue, options: argparse.Namespace) -> None:
         self._queue = queue
         self._options = options
-        self._told: set[tuple[Any, ...]] = set()
+        self._told: set[str] = set()
         self._remarked = ""
 
     def run(self) -> int:
@@ -157,7 +157,7 @@ class Watch:
     def _look(self) -> int | None:
         jobs = read_jobs(self._options.launch or self._queue.launch)
         view = View(self._queue.standing(), jobs)
-        failed = list(self._failures())
+        failed = list(self._failures(view.standing.failed))
         self._say(view.to_dict(), view.line)
         bad = bool(view.standing.failed)
         match view.verdict:
@@ -175,16 +175,14 @@ class Watch:
             return _BAD_END if bad or failed else 0
         return None
 
-    def _failures(self) -> Iterator[dict[str, Any]]:
+    def _failures(self, bundles: Iterable[str]) -> Iterator[dict[str, Any]]:
         """Name each failed item, once."""
-        for item in self._queue.failures():
-            place = tuple(item.get(name) for name in ("bundle", "experiment", "dataset", "repeat", "fold"))
-            if place in self._told:
-                continue
-            self._told.add(place)
+        new = sorted(set(bundles) - self._told)
+        self._told.update(new)
+        for item in (item for bundle in new for item in self._queue.failures(bundle)):
             log = f"{self._queue.store.url}/{item['log']}" if item.get("log") else "no log"
             names = ("experiment", "dataset", "repeat", "fold")
-            where = " ".join(f"{name}={item.get(name)}" for name in names)
+            where = " ".join(f"{name}={item[name]}" for name in names if name in item) or "an unknown item"
             self._say(
                 {"event": "item-failed", **item, "log": log},
                 f"FAILED (exit {item.get('exit')}) {where}: {item.get('reason')}; bundle {item['bundle']}, {log}",

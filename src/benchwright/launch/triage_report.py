@@ -26,13 +26,17 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class TaskTriage:
-    """One task, by its id or its bundle's name: its log if it has one, what that says, and what failed."""
+    """One task, by its id or its bundle's name: its log if it has one, what that says, and what failed.
+
+    ``unreadable`` says why the log could not be read.
+    """
 
     name: str
     path: Path | None
     log: TaskLog
     state: str
     findings: tuple[Finding, ...]
+    unreadable: str = ""
 
     def line(self) -> str:
         """What a bundle did, for people: its results count, not its state."""
@@ -83,7 +87,7 @@ class TriageReport:
             details=list(self._lines(lost)),
             problems=self.problems,
             next=launch,
-            exit=Exit.NO if failed else Exit.DONE,
+            exit=Exit.NO if failed or any(task.unreadable for task in self.tasks) else Exit.DONE,
         )
 
     def _summary(self, failed: int, tasks: int) -> str:
@@ -170,6 +174,11 @@ def triage_run(log_dir: Path, job: int | None = None, *, scripts: Path, clients:
         fix = "wait until a task has begun, or name the array's own folder"
         raise Failure([*problems, Problem("no-logs", str(log_dir), "no log of a task", expected, fix)])
     tasks = tuple(_tasks(logs, job, view))
+    problems += [
+        Problem("unreadable-log", str(task.path), task.unreadable, "a log that can be read", "look at it yourself")
+        for task in tasks
+        if task.unreadable
+    ]
     groups = tuple(group(finding for task in tasks for finding in task.findings))
     return TriageReport(log_dir, job, tasks, groups, _relaunch(log_dir, scripts), tuple(problems))
 
@@ -194,7 +203,7 @@ def _find_logs(log_dir: Path, job: int | None) -> dict[_Place, Path]:
 
 def _ask(job: int, clients: Clients) -> tuple[ArrayView | None, list[Problem]]:
     """What the scheduler says of the tasks; a problem where it does not answer."""
-    poll = Poll(at=0, attempts=read_attempts(clients, job), queue=read_queue(clients, job))
+    poll = Poll(at=0, clock=0, attempts=read_attempts(clients, job), queue=read_queue(clients, job))
     problems = [
         Problem("scheduler-silent", f"job {job}", str(answer), "its states", "the logs alone were read")
         for answer in (poll.attempts, poll.queue)
@@ -211,12 +220,12 @@ def _tasks(logs: Mapping[_Place, Path], job: int | None, view: ArrayView | None)
     known = {(job, number): task for number, task in view.tasks.items()} if view else {}
     for place in sorted({*logs, *known}, key=lambda place: (place[0] or 0, place[1])):
         path, task = logs.get(place), known.get(place)
-        log = TaskLog() if path is None else _read(path)
+        log, unreadable = (TaskLog(), "") if path is None else _read(path)
         failed = task is not None and task.standing is Standing.FAILED
         state, code = (task.state, task.exit_code) if task is not None and failed else ("", "")
         findings = [finding for finding in triage_log(log, state, code) if _counts(finding, task)]
         name = f"bundle {place[1]}" if place[0] is None else f"{place[0]}_{place[1]}"
-        yield TaskTriage(name, path, log, state, tuple(findings))
+        yield TaskTriage(name, path, log, state, tuple(findings), unreadable)
 
 
 def _counts(finding: Finding, task: Task | None) -> bool:
@@ -228,23 +237,26 @@ def _counts(finding: Finding, task: Task | None) -> bool:
     return task.standing is Standing.FAILED or finding.symptom is not UNFINISHED
 
 
-def _read(path: Path) -> TaskLog:
-    """Read a log; lines without an end, as of a progress bar, are cut into pieces."""
+def _read(path: Path) -> tuple[TaskLog, str]:
+    """Read a log, and why it could not be; lines without an end, as of a progress bar, are cut into pieces."""
     try:
         with path.open("rb") as file:
-            return read_task_log(
-                line.decode("utf-8", "replace") for line in iter(lambda: file.readline(_LONGEST_LINE), b"")
-            )
+            lines = (line.decode("utf-8", "replace") for line in iter(lambda: file.readline(_LONGEST_LINE), b""))
+            return read_task_log(lines), ""
     except FileNotFoundError:  # a link to a log that is gone
-        return TaskLog()
+        return TaskLog(), ""
+    except OSError as error:
+        return TaskLog(), error.strerror or str(error)
 
 
 def _relaunch(log_dir: Path, scripts: Path) -> str:
-    """The setup command of the run script that names this benchmark; empty where there is none."""
-    benchmark = log_dir.parent.name
+    """The setup command of the run script that names this benchmark; empty where there is none.
+
+    The logs of a run are in a folder of their own below the benchmark's, or in that itself.
+    """
     for script in sorted(scripts.glob("run_*.py")):
         source = script.read_text("utf-8", "replace")
-        if _constant(source, "BENCHMARK_NAME") == benchmark:
+        if _constant(source, "BENCHMARK_NAME") in (log_dir.parent.name, log_dir.name):
             return shlex.join([_constant(source, "PYTHON_PATH") or "python3", str(script), "setup"])
     return ""
 

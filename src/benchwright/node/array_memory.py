@@ -18,7 +18,7 @@ _VERSION = 1
 class Memory:
     """``told`` maps failed tasks to the attempt that was reported, ``ended`` tasks to the state the queue showed.
 
-    ``results`` is the highest count seen, ``moved_at`` when it last grew or nothing ran (seconds since the epoch);
+    ``results`` is the last count that was whole, ``moved_at`` when it last changed or nothing ran (since the epoch);
     ``seen`` that the job was ever known.
     """
 
@@ -45,7 +45,7 @@ def read_memory(path: Path) -> Memory:
             moved_at=None if content["moved_at"] is None else float(content["moved_at"]),
             seen=bool(content["seen"]),
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
         return Memory()
 
 

@@ -26,9 +26,11 @@ from benchwright.node.array_memory import Memory, memory_path, read_memory, writ
 from benchwright.node.array_poll import Poller
 from benchwright.node.array_voices import JsonVoice, TextVoice, summary
 from benchwright.node.array_watch import Doubt, Report, Request
-from benchwright.slurm import Clients
+from benchwright.slurm import MOST_TASKS, Clients
 
 _USAGE = 64  # sysexits.h EX_USAGE: 2 is taken by the failures of tasks
+_NO_JOB = 2**32 - 2  # SLURM's ids have 32 bits, and the last two mean none
+_MOST_SECONDS = 366 * 86400
 _SECONDS_IN_DOUBT = 30.0
 """Between polls while something has to become clear: an interval may be half an hour."""
 
@@ -49,12 +51,12 @@ def build_parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add("job_id", type=_count, help="the array's id, from sbatch")
-    add("tasks", type=_positive, help="the number of its tasks, K+1 of --array=0-K")
-    add("--results-dir", type=Path, metavar="D", help="the run's results, <workspace>/output/<benchmark>/data")
+    add("job_id", type=_job, help="the array's id, from sbatch")
+    add("tasks", type=_tasks, help="the number of its tasks, K+1 of --array=0-K")
+    add("--results-dir", type=_path, metavar="D", help="the run's results, <workspace>/output/<benchmark>/data")
     add("--expected-results", type=_count, metavar="N", help="how many there are in the end, those of before included")
-    add("--log-dir", type=Path, metavar="L", help="the array's logs, <workspace>/slurm_out/<benchmark>/<job id>")
-    add("--job-file", type=Path, metavar="F", help="the array's job JSON, where it is not found by itself")
+    add("--log-dir", type=_path, metavar="L", help="the array's logs, <workspace>/slurm_out/<benchmark>/<job id>")
+    add("--job-file", type=_path, metavar="F", help="the array's job JSON, where it is not found by itself")
     add("--interval", type=_seconds, default=900.0, metavar="S", help="seconds between two lines (default 900)")
     add("--patience", type=_seconds, default=3600.0, metavar="S", help="seconds to wait for an answer (default 3600)")
     add("--user", default=_user(), metavar="NAME", help="whose job it is (default: %(default)s)")
@@ -69,9 +71,15 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _positive(text: str) -> int:
-    if not _count(text):
-        raise argparse.ArgumentTypeError("an array has at least one task")
+def _job(text: str) -> int:
+    if not 0 < _count(text) < _NO_JOB:
+        raise argparse.ArgumentTypeError(f"{text} is no job's id")
+    return int(text)
+
+
+def _tasks(text: str) -> int:
+    if not 0 < _count(text) <= MOST_TASKS:
+        raise argparse.ArgumentTypeError(f"an array has 1 to {MOST_TASKS:,} tasks")
     return int(text)
 
 
@@ -80,9 +88,15 @@ def _seconds(text: str) -> float:
         seconds = float(text)
     except ValueError:
         seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    if not 0 < seconds <= _MOST_SECONDS:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0, of a year at most")
     return seconds
+
+
+def _path(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("an empty path: is a variable not set?")
+    return Path(text)
 
 
 def _user() -> str:
@@ -155,10 +169,10 @@ class Watch:
 
     def _due(self, report: Report) -> bool:
         """Whether to say how it stands: every interval, sooner only if it changed."""
-        now, at = summary(self._request, report), report.poll.at
-        if now == self._summary and at - self._said_at < self._request.interval and report.verdict is None:
+        now, clock = summary(self._request, report), report.poll.clock
+        if now == self._summary and clock - self._said_at < self._request.interval and report.verdict is None:
             return False
-        self._summary, self._said_at = now, at
+        self._summary, self._said_at = now, clock
         return True
 
     def _remark(self, text: str) -> None:
@@ -180,7 +194,7 @@ class Watch:
     def _store(self, memory: Memory) -> None:
         """Keep what is known beside the logs, with the failures that another watcher has named."""
         log_dir = self._request.log_dir
-        if log_dir is None or not log_dir.is_dir():
+        if log_dir is None or not os.path.isdir(log_dir):  # noqa: PTH112 - Path raises where it may not look
             return
         try:
             told = {**self._stored().told, **memory.told}

@@ -132,7 +132,7 @@ _EXPECTED: Mapping[str, str] = {
     "method": "a method's name",
     "repo": "the path of a checkout",
     "expect_validation_protocol": " or ".join(OFFICIAL_PROTOCOLS),
-    "store": "local:FOLDER, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX",
+    "store": "local:FOLDER, gs://BUCKET/PREFIX, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX",
     "upload_raw": "true or false",
     "accept_mismatch": "a list of fields",
 }
