@@ -47,7 +47,7 @@ def build_parser() -> ScriptParser:
     parser.add_repo("the checkout that declares it (default: this folder, then installed)")
     parser.add_cache_root()
     add = parser.add_argument
-    add("--store", metavar="LOCATION", help="local:FOLDER, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX, not the declared")
+    add("--store", metavar="LOCATION", help="local:FOLDER, or gs://, s3:// or r2://BUCKET/PREFIX, not the declared")
     add("--no-upload-raw", action="store_false", dest="raw", help="leave the raw results out")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--apply", "--no-dry-run", action="store_true", dest="apply", help="upload")

@@ -41,8 +41,15 @@ missing=
 "$python" -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3-venv"
 # LightGBM and XGBoost link the OpenMP runtime of the system.
 "$python" -c 'import ctypes; ctypes.CDLL("libgomp.so.1")' 2>/dev/null || missing="$missing libgomp1"
-# The tests open the pages in a browser.
-if [ "$audience" = developers ] && ! command -v chromium >/dev/null 2>&1; then missing="$missing chromium"; fi
+# The tests open the pages in a browser, and run arrays on a SLURM cluster of their own with its accounts.
+if [ "$audience" = developers ]; then
+    command -v chromium >/dev/null 2>&1 || missing="$missing chromium"
+    for daemon in slurmctld slurmdbd mariadbd; do
+        [ -x "/usr/sbin/$daemon" ] && continue
+        missing="$missing slurm-wlm slurmdbd mariadb-server"
+        break
+    done
+fi
 # shellcheck disable=SC2086  # a list of words
 install_debian_packages $missing
 

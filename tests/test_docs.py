@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from benchwright.launch import sky_progress
+from benchwright.node import slurm_progress
 from scripts_in_process import load
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -19,6 +21,8 @@ DOCUMENTS = sorted(
 TEMPLATE = ROOT / ".agents/skills/benchmark-model/references/run_benchmark_template.py"
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
 INTERPRETER = ".venv/bin/python"
+_REFERENCES = ".agents/skills/benchmark-model/references"
+WATCHERS = {f"{_REFERENCES}/slurm_progress.sh": slurm_progress, f"{_REFERENCES}/sky_progress.sh": sky_progress}
 
 
 def command_lines(document: Path) -> list[str]:
@@ -55,6 +59,8 @@ def test_documented_commands_parse(document, line, capsys):
         script = script_of(words[1])
         assert script.is_file(), f"{document.name} names {words[1]}"
         load(script).build_parser().parse_args(words[2:])
+    elif words[0] in WATCHERS:
+        WATCHERS[words[0]].build_parser().parse_args(words[1:])
     else:
         assert words[0] in {INTERPRETER, "git", "cd"}, f"{document.name}: {line}: not a command this test knows"
 

@@ -26,7 +26,7 @@ ALLOWED = {
     "processing": {"raw", "arena", "node"},  # workers that end with their parent
     "leaderboard": {"processing", "raw", "arena", "mini", "bridge"},
     "launch": {"arena", "raw", "slurm", "objects", "bridge", "node"},  # the local run is a bundle runner
-    "node": set(),
+    "node": {"slurm"},
     "publish": {"arena", "processing", "objects", "node"},  # a batch starts processes, and ends them
     "hub": set(),
     "harbor": {"objects"},
@@ -36,7 +36,8 @@ ALLOWED = {
     "rehearsal": ANY,
 }
 WITHOUT_FILES = {"contract"}
-STANDARD_LIBRARY_ALONE = {"contract", "node"}
+STANDARD_LIBRARY_ALONE = {"contract", "node", "slurm"}
+ON_ANY_NODE = ("node", "slurm")  # run by whatever Python a node of a cluster has, without the rest of the package
 ONE_IMPORTER = {"tabarena": "bridge", "autogluon": "bridge"}
 
 
@@ -69,8 +70,8 @@ def test_imports_point_one_way(path):
     allowed = ALLOWED[package] | {package, "contract", "__version__"}
     if package not in WITHOUT_FILES:
         allowed.add("files")
-    if package == "node":
-        allowed = {package, "__version__"}
+    if package in ON_ANY_NODE:
+        allowed = ALLOWED[package] | {package, "__version__"}
     for module, line in imports_of(path):
         root, _, rest = module.partition(".")
         if root == "benchwright":
@@ -81,6 +82,8 @@ def test_imports_point_one_way(path):
             assert package == ONE_IMPORTER[root], f"{path}:{line}: only {ONE_IMPORTER[root]} imports {root}"
 
 
-@pytest.mark.parametrize("path", sorted((SOURCE / "node").rglob("*.py")), ids=lambda path: path.name)
-def test_node_is_python_3_9(path):
+@pytest.mark.parametrize(
+    "path", [path for name in ON_ANY_NODE for path in sorted((SOURCE / name).rglob("*.py"))], ids=lambda path: path.name
+)
+def test_what_runs_on_a_node_is_python_3_9(path):
     ast.parse(path.read_text(), feature_version=(3, 9))

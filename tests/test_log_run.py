@@ -177,6 +177,6 @@ def test_a_real_run_is_logged(log, tmp_path, answer, capsys):
 
     names = {"__name__": "the_plan_of_the_log", "__file__": str(script)}
     exec(compile(plan_in(entry), "plan", "exec"), names)
-    args = argparse.Namespace(step="setup", scheduler="local", parallel=1)
+    args = argparse.Namespace(step="setup", scheduler="local", parallel=1, store="", accelerators="", handoff=None)
     outcome = names["setup"](args, Shell(args))
     assert (outcome.data["cached"], outcome.data["total"]) == (3, 3)

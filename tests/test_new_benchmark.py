@@ -97,14 +97,18 @@ def test_people_read_each_value_with_its_reason(capsys, tmp_path):
     assert len(out.splitlines()) <= 40
 
 
-def test_a_plan_for_a_cluster_goes_as_far_as_the_smoke_fit(capsys, tmp_path):
-    code, out = new_benchmark(capsys, tmp_path, "CatBoost", "--json")
+def test_a_plan_for_a_cluster_is_made_anywhere_and_set_up_on_its_head_node(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    sheet = tmp_path / "sheet.md"
+    code, out = new_benchmark(capsys, tmp_path, "CatBoost", "--json", "--handoff", str(sheet))
     answer = json.loads(out)
     assert code == 0
-    assert [problem["code"] for problem in answer["problems"]] == ["scheduler-not-available"]
-    assert [command.rpartition(" ")[2] for command in answer["next"]] == ["smoke"]
+    assert [problem["code"] for problem in answer["problems"]] == ["not-a-head-node"]
+    assert [command.rpartition(" ")[2] for command in answer["next"]] == ["smoke", "setup", "eval"]
+    assert "- sbatch takes every command that setup printed; slurm_progress.sh says DONE" in sheet.read_text()
     code, answer = take(capsys, tmp_path / "scripts here" / "run_catboost.py", "setup")
-    assert (code, answer["problems"][0]["fix"]) == (3, "setup --scheduler local")
+    assert (code, answer["problems"][0]["code"]) == (3, "not-a-head-node")
+    assert answer["problems"][0]["fix"].startswith("run setup on the head node; or setup --scheduler local; or ")
 
 
 def test_a_gpu_model_without_its_cards_memory_is_refused(capsys, tmp_path, monkeypatch):
@@ -141,9 +145,14 @@ def test_a_filled_script_goes_from_setup_to_the_report(capsys, tmp_path):
     scope = ("--configs", "0", "--subset", "lite", "--subset", "regression")
     assert new_benchmark(capsys, tmp_path, "KNN", "--arena", "mini", "--name", "knn", *scope)[0] == 0
     script = tmp_path / "scripts here" / "run_knn.py"
-    code, answer = take(capsys, script, "setup")
+    sheet = tmp_path / "sheet.md"
+    assert take(capsys, script, "eval", "--handoff", str(sheet))[0] == 2
+    code, answer = take(capsys, script, "setup", "--handoff", str(sheet))
     assert (code, answer["data"]["approved"]) == (0, 3)
-    assert answer["next"] == [shlex.join([sys.executable, str(script), "run"])]
+    command = shlex.join([sys.executable, str(script)])
+    steps = "\n".join(f"{command} {step}" for step in ("run", "eval"))
+    assert f"## Run, in this order\n\n```bash\n{steps}" in sheet.read_text()
+    assert answer["next"] == [f"{command} run"]
     code, answer = take(capsys, script, "run", "--parallel", "2")
     assert (code, answer["data"]["ok"], answer["data"]["left"]) == (0, 3, 0)
     code, answer = take(capsys, script, "eval")

@@ -127,7 +127,8 @@ class Outcome:
     """What a script has to say: a human summary, the same as data, problems, and the commands that come next.
 
     ``details`` are lines a person wants after the summary (a table, a list; one that holds several lines is shown whole
-    or not at all), ``closing`` lines that belong at the very end, behind the problems. Neither is part of the envelope,
+    or not at all), ``closing`` lines that belong at the very end, behind the problems, ``next_title`` is the line above
+    the next commands. None of them is part of the envelope,
     whose ``data`` holds the same facts. ``signal`` is the one that stopped the work, if one did.
     """
 
@@ -136,6 +137,7 @@ class Outcome:
     details: Sequence[str] = ()
     problems: Sequence[Problem] = ()
     next: Sequence[str] = ()
+    next_title: str = "next:"
     closing: Sequence[str] = ()
     exit: Exit = Exit.DONE
     signal: int | None = None
@@ -183,6 +185,11 @@ _SHORTEST_TOKEN = 19
 HIDDEN = "[hidden]"
 
 
+def secret_values(env: Mapping[str, str]) -> list[str]:
+    """The values of variables whose names say that they are secret, without those that are too short to tell."""
+    return [value for name, value in env.items() if _SECRET_NAME.search(name) and len(value) >= _SHORTEST_SECRET]
+
+
 class Redaction:
     """Hides secrets in many texts, having looked at the environment once: what `redact` does to one.
 
@@ -192,7 +199,7 @@ class Redaction:
 
     def __init__(self, env: Mapping[str, str] | None = None, *, least: int = _SHORTEST_SECRET) -> None:
         env = os.environ if env is None else env
-        secrets = {value for name, value in env.items() if _SECRET_NAME.search(name) and len(value) >= least}
+        secrets = {value for value in secret_values(env) if len(value) >= least}
         self._values = sorted(secrets, key=lambda value: (-len(value), value))
         self.shortest = min([_SHORTEST_TOKEN, *map(len, secrets)])
 

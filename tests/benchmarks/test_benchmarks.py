@@ -26,7 +26,16 @@ def bench_command(*words):
 def modules(monkeypatch):
     """The folder's modules by name, as its own command imports them, and forgotten afterwards."""
     monkeypatch.syspath_prepend(BENCHMARKS)
-    names = ("measure", "memory", "cache_check", "ensembles", "raw_results", "inspect_results", "process")
+    names = (
+        "measure",
+        "memory",
+        "cache_check",
+        "progress_poll",
+        "ensembles",
+        "raw_results",
+        "inspect_results",
+        "process",
+    )
     yield {name: __import__(name) for name in names}
     for name in names:
         sys.modules.pop(name)
@@ -49,7 +58,7 @@ def test_a_measure_gives_rows_for_people_and_as_json(tmp_path):
 def test_an_unknown_measure_is_wrong_usage():
     done = bench_command("help", "speed")
     assert done.returncode == 2
-    assert "NAME: speed, expected measures among help, item, cache-check, ensembles" in done.stdout
+    assert "NAME: speed, expected measures among help, item, cache-check, progress-poll, ensembles" in done.stdout
 
 
 def test_both_checks_of_a_small_tree_find_the_same_results(tmp_path, modules):
@@ -64,6 +73,18 @@ def test_both_checks_of_a_small_tree_find_the_same_results(tmp_path, modules):
         modules["cache_check"].measure(bench, configs=1)
     (problem,) = caught.value.problems
     assert (problem.code, problem.found, problem.expected) == ("answers-differ", "[1529]", "the peer's [1530]")
+
+
+def test_a_look_at_ten_thousand_tasks_is_two_calls_and_counts_results(tmp_path, modules):
+    bench = modules["measure"].Bench(tmp_path / "a workspace", quick=True)
+    tasks, results = modules["progress_poll"].measure(bench, configs=1)
+    assert (tasks.work, tasks.most_seconds) == ("progress-poll of 10,000 tasks", 1.0)
+    assert (results.work, results.met) == ("progress-poll of 10,000 tasks and 1,530 results", None)
+    program = tmp_path / "a workspace" / "progress-poll" / "sacct"
+    program.write_text(program.read_text().replace("cat ", "head -n 5000 "))
+    with pytest.raises(Failure) as caught:
+        modules["progress_poll"].looks(bench, program.parent)
+    assert [problem.code for problem in caught.value.problems] == ["answers-differ"]
 
 
 def test_ensembles_give_errors_and_weights_of_every_pass(modules):

@@ -52,3 +52,15 @@ class SaysNothing(KNNNewModel):
 
     def _predict_proba(self, X, **kwargs):
         return super()._predict_proba(X, **kwargs) * np.nan
+
+
+class AsksTheHub(KNNNewModel):
+    """Wants weights that nobody fetched."""
+
+    ag_key = "HUB"
+    ag_name = "Hub"
+
+    def _fit(self, **kwargs):
+        from huggingface_hub import hf_hub_download
+
+        hf_hub_download("autogluon/a-model", "weights.safetensors")

@@ -115,6 +115,8 @@ def bench(tmp_path_factory):
     bench.ask("killed", hangs, "Hangs", kill_when=[str(bench.base), "benchwright-*/ag-*/*"])
     bench.ask("resumed", hangs, "Hangs", env={"BENCH_GO": str(HERE)})
     bench.ask("absent", plain, "Absent_c1")
+    shared = {"setup_ray_for_slurm_shared_resources_environment": True, "offline_weights": True}
+    bench.ask("offline", bench.custom("Hub", "AsksTheHub"), "Hub", defaults=shared)
     bench.run()
     return bench
 
@@ -219,6 +221,12 @@ def test_a_killed_item_leaves_no_result_and_runs_again(bench):
 def test_an_absent_experiment_is_named(bench):
     assert bench.replies["absent"]["exit"] == 1
     assert "no experiment 'Absent_c1', expected a job batch that holds it" in bench.log("absent")
+
+
+def test_weights_that_were_not_fetched_fail_at_once_without_the_hub(bench):
+    assert bench.replies["offline"]["exit"] == 1
+    assert "offline mode is enabled" in bench.log("offline")
+    assert bench.replies["offline"]["wall_s"] < 10, "no retry, and no Ray for folds that are fitted one by one"
 
 
 def test_nothing_of_a_fit_is_left_behind(bench):

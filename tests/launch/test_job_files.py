@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from benchwright.arena import Item, Resources, Split
+from benchwright.files import RunPaths
 from benchwright.launch.bundles import make_bundles
 from benchwright.launch.groups import group_jobs
 from benchwright.launch.job_file import job_defaults, write_job_file
-from benchwright.launch.plan import BenchmarkPlan, ModelJob, PathSetup, SchedulerSetup
+from benchwright.launch.plan import BenchmarkPlan, ModelJob, PathSetup, SchedulerSetup, SlurmSetup
 from benchwright.node import read_job_file
 
 GENUINE = Path(__file__).resolve().parents[1] / "data" / "tabflow_workspace" / "setup_out"
@@ -68,14 +69,17 @@ def test_a_job_file_has_the_public_launchers_form(tmp_path, benchmark):
         Resources(time_limit=3600, num_cpus=8, num_gpus=0, memory_limit=32),
         python=theirs["python"],
         job_batch=Path(theirs["job_batch_dir"]),
-        output=Path(theirs["output_dir"]),
+        paths=RunPaths(Path(theirs["output_dir"]).parents[1], benchmark),
+        offline=True,
     )
     write_job_file(tmp_path / "jobs.json", bundles, defaults)
     written = json.loads((tmp_path / "jobs.json").read_text())["defaults"]
     assert written["entry"] == "benchwright.bridge.item:run_item"
     assert written["preload"] == "benchwright.bridge.item:preload"
+    assert written["offline_weights"] is True
+    assert written["slurm_log_dir"] == theirs["output_dir"].replace("/output/", "/slurm_out/")
     different = {"run_script", "setup_ray_for_slurm_shared_resources_environment"}
-    assert list(written) == [*theirs, "entry", "preload"]
+    assert list(written) == [*theirs, "entry", "preload", "offline_weights", "slurm_log_dir"]
     assert {name: written[name] for name in theirs if name not in different} == {
         name: value for name, value in theirs.items() if name not in different
     }
@@ -89,8 +93,25 @@ def test_a_gpu_models_memory_is_the_cards(tmp_path):
     job = ModelJob("TabM", resources={"num_gpus": 1, "fake_memory_for_estimates": 96})
     (group,) = group_jobs(BenchmarkPlan("demo", "mini", [job], PathSetup(tmp_path)))
     resources = Resources(time_limit=3600, num_cpus=8, num_gpus=1, memory_limit=32)
-    defaults = job_defaults(group, resources, python="python", job_batch=tmp_path, output=tmp_path)
+    paths = RunPaths(tmp_path, "demo")
+    defaults = job_defaults(group, resources, python="python", job_batch=tmp_path, paths=paths, offline=False)
     assert defaults["memory_limit"] == 96
+
+
+@pytest.mark.parametrize(
+    ("setup", "wanted"),
+    [
+        (SlurmSetup(), True),
+        (SlurmSetup(setup_ray_for_slurm_shared_resources_environment=False), False),
+        (SchedulerSetup(), False),
+    ],
+)
+def test_a_ray_session_of_its_own_is_for_nodes_that_are_shared(tmp_path, setup, wanted):
+    plan = BenchmarkPlan("demo", "mini", [ModelJob("KNN")], PathSetup(tmp_path), scheduler_setup=setup)
+    (group,) = group_jobs(plan)
+    paths = RunPaths(tmp_path, "demo")
+    defaults = job_defaults(group, Resources(60), python="python", job_batch=tmp_path, paths=paths, offline=False)
+    assert defaults["setup_ray_for_slurm_shared_resources_environment"] is wanted
 
 
 def test_sizes_go_from_small_to_large_and_explicit_ones_win():

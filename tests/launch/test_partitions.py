@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchwright.contract import Exit, Failure
-from benchwright.launch import BenchmarkPlan, GCPSlurmSetup, LocalSetup, ModelJob, PathSetup, SlurmSetup, setup_jobs
+from benchwright.launch import BenchmarkPlan, GCPSlurmSetup, LocalSetup, PathSetup, SlurmSetup, setup_jobs
 from benchwright.launch.partitions import SHIPPED, Partition, read_partitions
 
 
@@ -76,29 +76,6 @@ def test_every_wrong_entry_is_named(tmp_path):
 
 def test_the_shipped_file_shows_the_form():
     assert all(field in SHIPPED.read_text() for field in ("card:", "gpu_memory:", "bundle_size:", "exclusive_node:"))
-
-
-@pytest.mark.parametrize(
-    ("setup", "resources", "fix"),
-    [
-        (SlurmSetup(), {}, "setup --scheduler local"),
-        (
-            GCPSlurmSetup(),
-            {"num_gpus": 1, "fake_memory_for_estimates": 96},
-            "setup --scheduler local; fake_memory_for_estimates, 96 GB, must then be this machine's card's",
-        ),
-    ],
-)
-def test_a_plan_for_a_cluster_is_not_set_up(tmp_path, setup, resources, fix):
-    plan = BenchmarkPlan(
-        "b", "mini", [ModelJob(("KNN", 0), resources=resources)], PathSetup(tmp_path / "w"), scheduler_setup=setup
-    )
-    with pytest.raises(Failure) as caught:
-        setup_jobs(plan)
-    assert caught.value.exit == Exit.ENVIRONMENT
-    (problem,) = caught.value.problems
-    assert (problem.code, problem.fix) == ("scheduler-not-available", fix)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_wrong_plan_for_a_cluster_is_wrong_first(tmp_path):

@@ -135,6 +135,16 @@ def show_place(item, defaults):
     write(item, defaults)
 
 
+def show_folders(item, defaults):
+    """Note where this item's files would go, and leave some there."""
+    for name in ("NUMBA_CACHE_DIR", "TRITON_CACHE_DIR", "CUDA_CACHE_PATH", "TMPDIR", "RAY_TMPDIR"):
+        note(f"{name} {os.environ.get(name)}")
+    note(f"artifacts {os.environ['TABARENA_MODEL_ARTIFACTS_BASE_PATH']}")
+    Path(os.environ["TABARENA_MODEL_ARTIFACTS_BASE_PATH"], "a model").write_text("large")
+    Path(os.environ["NUMBA_CACHE_DIR"]).mkdir()
+    write(item, defaults)
+
+
 def fail_with_ray(item, defaults):
     """Leave the logs that a Ray session of this process would leave."""
     logs = Path(defaults["ray_temp_dir"], f"session_2026-11-30_01-02-03_000001_{os.getpid()}", "logs")
@@ -186,6 +196,7 @@ ACTIONS = {
     "kill_server": kill_server,
     "meet": meet,
     "place": show_place,
+    "folders": show_folders,
     "ray": fail_with_ray,
     "fit": fit,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -50,6 +51,52 @@ def test_a_stopping_signal_ends_the_item_whole_and_keeps_what_is_done(run, numbe
     events = read_events(run.logs / "events_0.jsonl")
     assert events[-1]["event"] == "run-ended"
     assert (events[-1]["ok"], events[-1]["left"], events[-1]["signal"]) == (1, 2, number)
+
+
+@pytest.mark.parametrize("first", ["item", "supervisor", "server", "runner"])
+def test_a_scheduler_that_signals_every_process_stops_the_item_and_fails_nothing(run, first):
+    """SLURM sends SIGTERM to all processes of a task, and whichever notices first must not look like a failure."""
+    process = run.start(["write-a", "hang-b", "write-c"])
+    item, *family, server = map(int, pids_of(run))
+    with open(f"/proc/{item}/stat", encoding="utf-8") as stat:
+        supervisor = int(stat.read().rpartition(")")[2].split()[1])
+    pids = {"item": item, "supervisor": supervisor, "server": server, "runner": process.pid}
+    os.kill(pids.pop(first), signal.SIGTERM)
+    time.sleep(0.1)
+    for pid in (*pids.values(), *family):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+    output, _ = process.communicate(timeout=20)
+    assert process.returncode == 143
+    assert output.splitlines()[-2:] == [
+        "##### item stopped by SIGTERM: experiment=hang-b dataset=my data repeat=0 fold=1",
+        "##### bundle summary: ok=1 failed=0",
+    ]
+    assert all_end([item, *family, server, supervisor])
+    assert not run.result("hang-b", 1).parent.exists()
+    assert run.scratch() == []
+
+
+def test_a_scheduler_that_signals_every_process_during_the_imports_finds_no_fault_with_them(run):
+    process = run.start(["write-a"], preload="node_entries:slow_preload")
+    os.kill(int(pids_of(run)[0]), signal.SIGTERM)
+    time.sleep(0.1)
+    process.terminate()
+    output, errors = process.communicate(timeout=20)
+    assert (process.returncode, errors) == (143, "")
+    assert output.endswith(
+        "##### item stopped by SIGTERM: experiment=write-a dataset=my data repeat=0 fold=0\n"
+        "##### bundle summary: ok=0 failed=0\n"
+    )
+
+
+def test_an_item_that_alone_gets_a_sigterm_has_failed(run):
+    process = run.start(["hang-a", "write-b"])
+    item = int(pids_of(run)[0])
+    os.kill(item, signal.SIGTERM)
+    output, _ = process.communicate(timeout=20)
+    assert "##### item FAILED (exit 143): experiment=hang-a dataset=my data repeat=0 fold=0\n" in output
+    assert output.endswith("##### bundle summary: ok=1 failed=1\n")
 
 
 def test_a_signal_during_the_imports_stops_too(run):

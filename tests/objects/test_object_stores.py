@@ -1,4 +1,4 @@
-"""What every store must do alike: the folder, a SeaweedFS process, and moto."""
+"""What every store must do alike: the folder, a fake-gcs-server and a SeaweedFS process, and moto."""
 
 from __future__ import annotations
 

@@ -11,21 +11,9 @@ import pytest
 
 from benchwright.contract import Exit, Failure
 from benchwright.objects import PART_SIZE, Conflict, open_store, survey
-from object_servers import QUICK, SECRET, drop_connection, impatient_client, refuse, settings
+from object_servers import QUICK, SECRET, answer_lost, drop_connection, impatient_client, refuse, settings, times
 
 LARGE = 2 * PART_SIZE + 99
-
-
-def times(count, fault, *, method="PUT", having=""):
-    """The fault for the first ``count`` requests of a method whose query has ``having``; then none."""
-    left = itertools.count()
-
-    def maybe(environ, start):
-        if environ["REQUEST_METHOD"] == method and having in environ.get("QUERY_STRING", "") and next(left) < count:
-            return fault(environ, start)
-        return None
-
-    return maybe
 
 
 def slow_down(environ, start):
@@ -144,16 +132,6 @@ def test_an_upload_that_cannot_be_removed_is_said(moto, moto_store):
     assert moto_store.discard_unfinished("other", older_than=timedelta(0)) == 0
     assert moto_store.discard_unfinished("lar", older_than=timedelta(0)) == 1
     assert moto_store.discard_unfinished(older_than=timedelta(0)) == 0
-
-
-def answer_lost(moto):
-    """The server does what it was asked, and the answer never arrives."""
-
-    def fault(environ, start):
-        moto.pass_on(environ)
-        drop_connection(environ)
-
-    return fault
 
 
 def test_a_conditional_write_whose_answer_was_lost_has_won(moto, moto_store):

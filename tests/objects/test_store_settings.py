@@ -38,7 +38,7 @@ def test_an_address_names_kind_place_and_prefix(text, location):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "folder", "local:", "s3:bucket", "s3://", "s3://B", "s3://no_such", "gs://bucket", "s3://key:secret@bucket"],
+    ["", "folder", "local:", "s3:bucket", "s3://", "s3://B", "s3://no_such", "ftp://bucket", "s3://key:secret@bucket"],
 )
 def test_an_address_that_is_none_is_a_usage_error(text):
     with pytest.raises(Failure) as failure:

@@ -145,7 +145,7 @@ def test_every_problem_of_a_manifest_is_told_at_once(folder):
         {"method_metadata": "demo.info:forrest_method_metadata"},
         {"method": "LinearModel"},
         "LinearModel",
-        WRONG | {"accept_mismatch": "is_bag", "store": "gs://bucket"},
+        WRONG | {"accept_mismatch": "is_bag", "store": "ftp://bucket"},
         WRONG | {"expect_validation_protocol": "tabarina", "store": "local:x"},
         WRONG | {"store": "local:x"},
     ]
@@ -169,7 +169,7 @@ def test_every_problem_of_a_manifest_is_told_at_once(folder):
         "method 3: method_metadata: missing, expected MODULE:ATTR",
         "method 4: 'LinearModel', expected a mapping with data and method_metadata",
         "method 5: accept_mismatch: 'is_bag', expected a list of fields",
-        "method 5: store: gs://bucket: no store, expected local:FOLDER, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX",
+        "method 5: store: ftp://bucket: no store, expected local:FOLDER, gs://BUCKET/PREFIX, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX",
         "method 6: expect_validation_protocol: 'tabarina', expected tabarena or beyondarena",
         f"method 7: 'LinearModel' of '{SUITE}' again, as in method 6, expected each method once\n    "
         "fix: take one out, or give the other run a suite of its own",
@@ -177,11 +177,11 @@ def test_every_problem_of_a_manifest_is_told_at_once(folder):
 
 
 def test_what_all_methods_share_is_wrong_once(folder):
-    exit, problems = problems_of(manifest(folder, FOREST, WRONG, repo="no checkout", store="gs:"))
+    exit, problems = problems_of(manifest(folder, FOREST, WRONG, repo="no checkout", store="ftp:"))
     assert exit == Exit.USAGE
     assert problems == [
         f"repo: {folder}/no checkout is no folder, expected the path of a checkout",
-        "store: gs:: no store, expected local:FOLDER, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX",
+        "store: ftp:: no store, expected local:FOLDER, gs://BUCKET/PREFIX, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX",
     ]
 
 

@@ -75,8 +75,10 @@ def run_item(item: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
     """Fit one item and write its ``results.pkl``; a whole result that is there already is left as it is.
 
     ``item`` holds ``experiment``, ``dataset``, ``repeat``, ``fold`` and ``task_key``; of ``defaults``, the job file's,
-    it reads ``job_batch_dir``, ``output_dir``, ``ignore_cache`` and the resources ``num_cpus``, ``num_gpus`` and
-    ``memory_limit`` (GB), which replace the experiment's own when they are not None.
+    it reads ``job_batch_dir``, ``output_dir``, ``ignore_cache``, ``offline_weights`` (no network for the Hub's
+    clients), ``setup_ray_for_slurm_shared_resources_environment`` (a Ray session of its own, where the fit uses Ray)
+    and the resources ``num_cpus``, ``num_gpus`` and ``memory_limit`` (GB), which replace the experiment's own when they
+    are not None.
 
     Raises:
         Failure: the batch lacks the experiment or the task (exit 3).
@@ -84,9 +86,13 @@ def run_item(item: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
     """
     from benchwright.bridge.batch import apply_caches, load_experiment, load_task
     from benchwright.bridge.cache import AtomicResultCache
+    from benchwright.bridge.ray_session import FLAG, fits_in_ray, start_ray
     from benchwright.bridge.recording import recording_runner
+    from benchwright.bridge.weights import leave_the_hub_alone
 
     preload()
+    if defaults.get("offline_weights"):
+        leave_the_hub_alone()
     work = _item(item)
     batch = Path(defaults["job_batch_dir"]).absolute()
     apply_caches(batch)
@@ -101,6 +107,8 @@ def run_item(item: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
     task = spec.load()
     experiment.experiment_cls = recording_runner(experiment.experiment_cls)
     _apply_resources(experiment.method_kwargs, defaults)
+    if defaults.get(FLAG) and fits_in_ray(experiment.method_kwargs):
+        start_ray(defaults)
     with _scratch(results.cache_file) as folder:
         _point_artifacts_at(experiment.method_kwargs, folder)
         experiment.run(

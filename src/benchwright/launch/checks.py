@@ -11,18 +11,29 @@ from typing import Any
 
 from benchwright.contract import Exit, Failure, Problem
 from benchwright.files import RunPaths
-from benchwright.launch.plan import BenchmarkPlan, ModelJob, is_choice
+from benchwright.launch.plan import BenchmarkPlan, ModelJob, ResourcesSetup, is_choice
 
 _AT_LEAST: Mapping[str, int] = {
     "num_cpus": 1,
     "num_gpus": 0,
     "bundle_size": 1,
     "parallel": 1,
+    "max_array_size": 1,
+    "array_job_limit": 1,
+    "workers": 1,
+    "disk_size": 1,
     "large_dataset_n_features": 0,
     "large_dataset_n_samples": 0,
 }
-_POSITIVE = ("time_limit", "memory_limit", "fake_memory_for_estimates")
-_MAY_BE_NONE = ("num_cpus", "num_gpus", *_POSITIVE)
+_POSITIVE = ("time_limit", "time_limit_for_model_agnostic_preprocessing", "memory_limit", "fake_memory_for_estimates")
+_SWITCHES = (
+    *("time_limit_with_preprocessing", "mem_per_handle", "exclusive_node", "ask_cluster"),
+    "setup_ray_for_slurm_shared_resources_environment",
+    *("pool", "use_spot", "ask_sky"),
+)
+_TEXTS = ("cpu_partition", "gpu_partition", "extra_gres", "cpus", "memory", "accelerators")
+_NEEDED_TEXTS = ("store", "infra")
+_MAY_BE_NONE = ("num_cpus", "num_gpus", "max_array_size", "disk_size", *_POSITIVE, *_TEXTS)
 MOST_CONFIGS = 10_000
 _MODEL = 'a registered name, or (name, "all" or a number of random configs)'
 
@@ -36,8 +47,14 @@ def value_problems(values: Mapping[str, Any], where: str) -> Iterator[Problem]:
             yield Problem("usage", f"{where}: {name}", repr(value), f"a whole number of at least {_AT_LEAST[name]}")
         elif name in _POSITIVE and not _is_positive(value):
             yield Problem("usage", f"{where}: {name}", repr(value), "a number above 0")
-        elif name == "time_limit_with_preprocessing" and not isinstance(value, bool):
+        elif name == "time_limit_overhead" and not (_is_positive(value) or _is_whole(value, 0)):
+            yield Problem("usage", f"{where}: {name}", repr(value), "hours, a number of at least 0")
+        elif name in _SWITCHES and not isinstance(value, bool):
             yield Problem("usage", f"{where}: {name}", repr(value), "True or False")
+        elif name in _TEXTS and not (isinstance(value, str) and value.isprintable()):
+            yield Problem("usage", f"{where}: {name}", repr(value), "a text, or None")
+        elif name in _NEEDED_TEXTS and not (isinstance(value, str) and value and value.isprintable()):
+            yield Problem("usage", f"{where}: {name}", repr(value), "a text")
         elif name == "bundle_size_per_dataset":
             yield from _size_problems(value, f"{where}: {name}")
 
@@ -60,8 +77,26 @@ def plan_problems(plan: BenchmarkPlan) -> Iterator[Problem]:
             repr(python),
             "the path of a Python, an absolute one where the current folder is gone",
         )
+    for name in ("prefetch_model_weights", "offline_weights"):
+        if not isinstance(getattr(plan, name), bool):
+            yield Problem("usage", name, repr(getattr(plan, name)), "True or False")
     if not plan.model_jobs:
         yield Problem("no-models", "model_jobs", "none", "at least one ModelJob")
+
+
+def gpu_memory_problems(resources: ResourcesSetup, where: str) -> Iterator[Problem]:
+    """A card's memory that is missing for a job with a GPU, or given for one without."""
+    memory, gpus = resources.fake_memory_for_estimates, resources.num_gpus or 0
+    if not _is_whole(gpus, 0):
+        return
+    if gpus and memory is None:
+        found = f"{gpus} GPU and no fake_memory_for_estimates"
+        expected = "the card's memory in GB, so that parallel folds are planned by it and not by the machine's RAM"
+        yield Problem("no-gpu-memory", where, found, expected)
+    if not gpus and memory is not None:
+        found = f"fake_memory_for_estimates {memory} and no GPU"
+        expected = "num_gpus beside it, or neither: without a GPU, estimates are held against the machine's RAM"
+        yield Problem("gpu-memory-on-cpu", where, found, expected)
 
 
 def require_folders(paths: RunPaths) -> None:
@@ -97,9 +132,10 @@ def model_problems(job: ModelJob, where: str) -> Iterator[Problem]:
     if not job.choices:
         yield Problem("no-models", f"{where}.models", "none", _MODEL)
     for choice in job.choices:
-        if not is_choice(choice) or (isinstance(choice[1], int) and choice[1] < 0):
+        configs = choice[1] if isinstance(choice, tuple) and len(choice) == 2 else None
+        if not is_choice(choice) or (isinstance(configs, int) and configs < 0):
             yield Problem("usage", f"{where}.models", repr(choice), _MODEL)
-        elif isinstance(choice[1], int) and choice[1] > MOST_CONFIGS:
+        elif isinstance(configs, int) and configs > MOST_CONFIGS:
             yield Problem("usage", f"{where}.models", repr(choice), f"at most {MOST_CONFIGS:,} configs of a model")
 
 

@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 
 from benchwright.arena import TaskSubset, did_you_mean
 from benchwright.contract import Exit, Failure, Problem
-from benchwright.launch.checks import model_problems, plan_problems, value_problems
+from benchwright.launch.checks import gpu_memory_problems, model_problems, plan_problems, value_problems
 from benchwright.launch.plan import BenchmarkPlan, ModelChoice, ModelJob, ResourcesSetup, SchedulerSetup, is_choice
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _IDENTITY_DIGITS = 8
-_OF_THE_RUN = {"parallel"}
+_OF_THE_RUN = {"parallel", "ask_cluster", "store", "pool", "ask_sky"}
 """What a single job cannot override."""
 _Setup = TypeVar("_Setup", ResourcesSetup, SchedulerSetup)
 
@@ -53,6 +53,7 @@ def group_jobs(plan: BenchmarkPlan) -> tuple[Group, ...]:
         where = f"model_jobs[{index}]"
         problems += model_problems(job, where)
         resources = _override(plan.resources_setup, job.resources, f"{where}.resources", problems)
+        problems += gpu_memory_problems(resources, f"{where}.resources")
         scheduler = _override(plan.scheduler_setup, job.scheduler, f"{where}.scheduler", problems)
         subset = scope.merged_with(_subset(job.tasks, f"{where}.tasks", problems))
         group = Group("", job.choices, resources, scheduler, subset, job.experiment, job.ignore_cache)
@@ -67,15 +68,22 @@ def group_jobs(plan: BenchmarkPlan) -> tuple[Group, ...]:
 def identity_of(plan: BenchmarkPlan, groups: Sequence[Group]) -> str:
     """A short digest of what a plan runs: arena, models, resources, scope and options.
 
-    Paths, bundling and ``ignore_cache`` are left out: changing them changes how a plan is run, and its files replace
-    the old ones.
+    Paths, bundling, a job's time and ``ignore_cache`` are left out: changing them changes how a plan is run, and its
+    files replace the old ones.
     """
     what = {
-        _canonical(choice, asdict(group.resources), group.subset.to_dict(), dict(group.experiment))
+        _canonical(choice, _what_fits_get(group.resources), group.subset.to_dict(), dict(group.experiment))
         for group in groups
         for choice in group.models
     }
     return hashlib.sha256(_canonical(plan.arena_name, sorted(what)).encode()).hexdigest()[:_IDENTITY_DIGITS]
+
+
+def _what_fits_get(resources: ResourcesSetup) -> dict[str, Any]:
+    """The resources without what only the job's time is reckoned by."""
+    given = asdict(resources)
+    del given["time_limit_for_model_agnostic_preprocessing"]
+    return given
 
 
 def _canonical(*values: Any) -> str:

@@ -120,8 +120,8 @@ def run_local(
     names. SIGINT and SIGTERM end the items at work, keep what is finished and return.
 
     Raises:
-        Failure: no set-up is there, or several to choose from, or more than four items a CPU are asked for (exit 2);
-            no item can run here (exit 3); a set-up or another run of this benchmark is at work (exit 5).
+        Failure: no set-up for this machine is there, or several to choose from, or more than four items a CPU are asked
+            for (exit 2); no item can run here (exit 3); a set-up or another run of this benchmark is at work (exit 5).
     """
     if isinstance(plan, BenchmarkPlan):
         paths, identity = plan.paths, identity_of(plan, group_jobs(plan))
@@ -135,6 +135,7 @@ def run_local(
     with FileLock(paths.run_lock, f"run of {paths.benchmark}"):
         record = _record(paths, identity)
         _refuse_other_workspace(record, paths)
+        _refuse_launched_elsewhere(record, paths)
         if not record.job_files:
             return RunReport(paths.benchmark, 0, 0, 0, 0, None, (), None)
         logs = _new_log_folder(paths)
@@ -201,6 +202,21 @@ def _refuse_other_workspace(record: PlanRecord, paths: RunPaths) -> None:
                 "run setup again, it finds the results that are here",
             ),
             exit=Exit.REFUSED,
+        )
+
+
+def _refuse_launched_elsewhere(record: PlanRecord, paths: RunPaths) -> None:
+    """Job files for a cluster may be at work there already; a set-up for this machine asks whether they are."""
+    if record.commands or record.runs:
+        raise Failure(
+            Problem(
+                "set-up-for-slurm" if record.commands else "set-up-for-skypilot",
+                str(paths.setup),
+                f"a set-up for {'SLURM' if record.commands else 'SkyPilot'}, which its own commands launch",
+                "one for this machine",
+                "setup --scheduler local, then run",
+            ),
+            exit=Exit.USAGE,
         )
 
 

@@ -18,6 +18,8 @@ from benchwright.launch.scaffold import fill, literal
 _CHECKS = {
     "smoke": "smoke ends with SMOKE OK",
     "setup": "setup ends with the number of items it approved, or with nothing missing",
+    "launch": "sbatch takes every command that setup printed; slurm_progress.sh says DONE of every array",
+    "workers": "the commands that setup printed are run in order; sky_progress.sh says DONE of every launch",
     "run": "run ends with 0 failed and 0 left; after a failure, setup and run again do what is missing",
     "eval": "eval ends with the position of this run's methods, without imputed splits",
 }
@@ -44,13 +46,14 @@ class NewBenchmark:
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """The run script's steps that work as planned: this version cannot launch on a cluster."""
-        return ("smoke", "setup", "run", "eval") if self.choices.scheduler == "local" else ("smoke",)
+        """The run script's steps; on a cluster, what setup prints is run in the place of the step run."""
+        return ("smoke", "setup", "run", "eval") if self.choices.scheduler == "local" else ("smoke", "setup", "eval")
 
     @property
     def checks(self) -> list[str]:
         """What to look for after each step."""
-        return [_CHECKS[step] for step in self.steps]
+        launched = {"local": "run", "slurm": "launch"}.get(self.choices.scheduler, "workers")
+        return [_CHECKS[step] for step in ("smoke", "setup", launched, "eval")]
 
     @property
     def facts(self) -> list[str]:

@@ -78,8 +78,9 @@ class ResourcesSetup:
     """What one config gets; None is the arena's own value.
 
     ``time_limit`` bounds a config's fit in seconds, ``memory_limit`` is in GB. ``time_limit_with_preprocessing`` counts
-    the model-agnostic preprocessing into the time limit. ``fake_memory_for_estimates`` (GB) stands in for the memory
-    limit of a GPU model, whose parallel folds have to fit its card.
+    the model-agnostic preprocessing into the time limit; ``time_limit_for_model_agnostic_preprocessing`` are seconds
+    that a cluster's job gets for it on top. ``fake_memory_for_estimates`` (GB) stands in for the memory limit of a job
+    with a GPU, whose parallel folds have to fit its card.
     """
 
     time_limit: float | None = None
@@ -87,6 +88,7 @@ class ResourcesSetup:
     num_gpus: int | None = None
     memory_limit: float | None = None
     time_limit_with_preprocessing: bool = False
+    time_limit_for_model_agnostic_preprocessing: float | None = None
     fake_memory_for_estimates: float | None = None
 
 
@@ -112,11 +114,25 @@ class LocalSetup(SchedulerSetup):
 
 @dataclass(frozen=True)
 class SlurmSetup(SchedulerSetup):
-    """A SLURM cluster. A partition that is None is the cluster's own default; a task may have its node for itself."""
+    """A SLURM cluster. A partition that is None is the cluster's own default; a task may have its node for itself.
+
+    ``extra_gres`` is asked for beside the GPUs (``localtmp:100``). ``mem_per_handle`` asks for memory by the GPU, or by
+    the CPU where there is none. ``time_limit_overhead`` are hours that a task gets beside its items. An array has at
+    most ``max_array_size`` tasks (None: 29,999, or fewer if the cluster takes no more); ``array_job_limit`` of them run
+    at once. ``setup_ray_for_slurm_shared_resources_environment`` gives each item a Ray session of its own. Without
+    ``ask_cluster``, job files and commands are written on a machine that is no head node, and nothing is checked.
+    """
 
     cpu_partition: str | None = None
     gpu_partition: str | None = None
+    extra_gres: str | None = None
+    mem_per_handle: bool = False
     exclusive_node: bool = False
+    time_limit_overhead: float = 1
+    max_array_size: int | None = None
+    array_job_limit: int = 100
+    setup_ray_for_slurm_shared_resources_environment: bool = True
+    ask_cluster: bool = True
 
 
 @dataclass(frozen=True)
@@ -129,8 +145,35 @@ class GCPSlurmSetup(SlurmSetup):
 
 
 @dataclass(frozen=True)
+class SkyPilotSetup(SchedulerSetup):
+    """Workers on machines that SkyPilot starts, fed from a queue in a bucket.
+
+    ``store`` is the bucket, ``gs://BUCKET/PREFIX``, or ``s3://`` or ``r2://``; the run goes below it, under the
+    benchmark's name. ``workers`` machines take bundles until none is left: as managed jobs of their own, or with
+    ``pool`` on a pool whose environment is built once a machine. ``cpus`` and ``memory`` (GB, ``64+``) are what one
+    item gets unless given; ``accelerators`` (``RTXPRO6000:1``) go to the jobs with a GPU, ``disk_size`` is in GB.
+    Without ``ask_sky``, an earlier launch is judged by its markers in the bucket alone.
+    """
+
+    store: str = ""
+    workers: int = 10
+    pool: bool = False
+    infra: str = "gcp"
+    cpus: str | None = None
+    memory: str | None = None
+    accelerators: str | None = None
+    disk_size: int | None = None
+    use_spot: bool = True
+    ask_sky: bool = True
+
+
+@dataclass(frozen=True)
 class BenchmarkPlan:
-    """A whole benchmark. ``arena`` is the name of one, or an opened one."""
+    """A whole benchmark. ``arena`` is the name of one, or an opened one.
+
+    With ``offline_weights``, items whose models had their weights fetched by set-up do without the Hub; a worker on a
+    machine of its own fetches them itself, before its first item.
+    """
 
     benchmark_name: str
     arena: str | ArenaSource
@@ -140,6 +183,7 @@ class BenchmarkPlan:
     resources_setup: ResourcesSetup = field(default_factory=ResourcesSetup)
     task_subset: TaskSubset | Expression | None = None
     prefetch_model_weights: bool = True
+    offline_weights: bool = True
 
     @property
     def arena_name(self) -> str:
@@ -162,6 +206,7 @@ class BenchmarkPlan:
             "resources_setup": asdict(self.resources_setup),
             "task_subset": TaskSubset.of(self.task_subset).to_dict(),
             "prefetch_model_weights": self.prefetch_model_weights,
+            "offline_weights": self.offline_weights,
         }
 
 

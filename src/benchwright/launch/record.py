@@ -36,13 +36,17 @@ _SECONDS = 60
 class PlanRecord:
     """A finished set-up. ``job_files`` may be empty: then nothing was missing.
 
-    ``experiments`` and ``tasks`` are the folder names that the plan's results may have.
+    ``experiments`` and ``tasks`` are the folder names that the plan's results may have; ``commands`` launch the job
+    files on a cluster, and there are none for this machine; ``runs`` are the addresses of runs in a bucket that it
+    staged launches for.
     """
 
     identity: str
     job_files: tuple[Path, ...]
     experiments: frozenset[str]
     tasks: frozenset[str]
+    commands: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
 
 
 def record_path(paths: RunPaths, identity: str) -> Path:
@@ -72,6 +76,8 @@ def _read_record(path: Path) -> PlanRecord | Problem:
             tuple(Path(name) for name in content["job_files"]),
             frozenset(content["experiments"]),
             frozenset(content["tasks"]),
+            tuple(content.get("commands", ())),
+            tuple(content.get("runs", ())),
         )
     except (KeyError, TypeError, Failure, OSError):
         fix = "run setup of the plan that it is of, or remove it"
@@ -89,6 +95,8 @@ def write_record(
     approved: int,
     total: int,
     versions: Mapping[str, str | None],
+    commands: Sequence[str] = (),
+    runs: Sequence[str] = (),
 ) -> Path:
     """Write the record that makes a set-up finished."""
     path = record_path(paths, identity)
@@ -101,6 +109,8 @@ def write_record(
         "approved": approved,
         "total": total,
         "job_files": [str(file) for file in job_files],
+        "commands": list(commands),
+        "runs": list(runs),
         "experiments": sorted(experiments),
         "tasks": sorted(tasks),
     }

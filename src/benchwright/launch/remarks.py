@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 
 from benchwright.arena import ModelInfo
@@ -54,6 +55,8 @@ def plan_notes(info: ModelInfo, choices: Choices, cards: Cards) -> list[str]:
         notes.append("no CUDA device is here: the smoke fit runs on the CPU")
     if choices.scheduler == "slurm" and choices.partition is None:
         notes.append("without --partition the cluster's default one is taken")
+    if choices.scheduler.startswith("skypilot") and not choices.store:
+        notes.append("setup and eval need SkyPilot's bucket: --store, or BENCHWRIGHT_STORE in the environment")
     return notes
 
 
@@ -100,8 +103,15 @@ def _of_hardware(info: ModelInfo, choices: Choices, partition: Partition | None,
         found = f"{choices.partition} has GPUs, and {info.name} runs on the CPU"
         yield Problem("gpu-partition-for-cpu", "--partition", found, "a partition without GPUs")
     if choices.scheduler == "slurm":
-        found = "slurm, and this version launches on this machine only"
-        yield Problem("scheduler-not-available", "--scheduler", found, "local", "add --scheduler local")
+        if shutil.which("sbatch") is None:
+            found = "slurm, and there is no sbatch here"
+            fix = "take the step setup on the cluster's head node, or add --scheduler local"
+            yield Problem("not-a-head-node", "--scheduler", found, "a machine that submits to SLURM", fix)
+    elif choices.scheduler.startswith("skypilot"):
+        if shutil.which("sky") is None:
+            found = "SkyPilot, and there is no sky client here"
+            fix = "run what setup prints, and sky_progress.sh, on a machine that has it"
+            yield Problem("no-sky-client", "--scheduler", found, "a machine with SkyPilot's client", fix)
     elif memory is not None and not cards.number:
         fix = "run the script on a machine with the card"
         yield Problem("no-gpu-here", f"model {info.name}", "a GPU model, and no CUDA device is here", "a GPU", fix)

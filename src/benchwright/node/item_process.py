@@ -28,7 +28,7 @@ Entry = Callable[[dict[str, Any], dict[str, Any]], Any]
 ARTIFACTS_VARIABLE = "TABARENA_MODEL_ARTIFACTS_BASE_PATH"
 _HANDLED = {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD}
 _SUPERVISOR_BROKE = 70
-_LONGEST_RAY_FOLDER = 36
+LONGEST_RAY_FOLDER = 36
 """Ray puts sockets up to 70 characters below its temporary folder, and the kernel takes 107."""
 
 
@@ -98,7 +98,8 @@ def _supervise(entry: Entry, request: ItemRequest, scratch: Path, replies: int, 
     shutil.rmtree(scratch, ignore_errors=True)
     if os.getppid() != server:
         remove_if_empty(scratch.parent)
-    exit_like(status)
+    # An item that was stopped must not look like one that ran out of memory.
+    exit_like(signal.SIGTERM if stopped and status else status)
 
 
 def _run(entry: Entry, request: ItemRequest, scratch: Path, replies: int, supervisor: int) -> int:
@@ -115,7 +116,7 @@ def _run(entry: Entry, request: ItemRequest, scratch: Path, replies: int, superv
         os.close(log)
     os.chdir(scratch)
     os.environ.setdefault(ARTIFACTS_VARIABLE, str(scratch))
-    if len(str(scratch)) <= _LONGEST_RAY_FOLDER:
+    if len(str(scratch)) <= LONGEST_RAY_FOLDER:
         os.environ.setdefault("RAY_TMPDIR", str(scratch))
     code = 0
     try:

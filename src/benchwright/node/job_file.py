@@ -52,8 +52,8 @@ class JobFile:
     bundles: tuple[tuple[Item, ...], ...]
 
 
-def read_job_file(path: Path | str) -> JobFile:
-    """Read and check a job file.
+def read_job_file(path: Path | str, only: int | None = None) -> JobFile:
+    """Read and check a job file. With ``only``, all bundles but that one are left empty, unchecked: they are many.
 
     Raises:
         JobFileError: it cannot be read, is not a job file, or names a path outside its output folder.
@@ -70,7 +70,10 @@ def read_job_file(path: Path | str) -> JobFile:
         missing = [name for name in _NEEDED_DEFAULTS if not isinstance(defaults.get(name), str)]
         if missing:
             raise JobFileError(f"{path}: defaults without {', '.join(missing)}, expected a job file of this launcher")
-        bundles = tuple(tuple(_item(record) for record in job["items"]) for job in jobs)
+        bundles = tuple(
+            tuple(_item(record) for record in job["items"]) if only in (None, number) else ()
+            for number, job in enumerate(jobs)
+        )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise JobFileError(f"{path}: not a job file ({type(error).__name__}: {error})") from None
     return JobFile(path.absolute(), defaults, bundles)

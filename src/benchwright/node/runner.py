@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import select
 import signal
 import socket
 import time
@@ -16,10 +17,12 @@ from benchwright.node.bundle import Bundle, BundleState
 from benchwright.node.events import OnEvent
 from benchwright.node.job_file import Item, JobFileError
 from benchwright.node.results import is_complete, set_aside, sweep
-from benchwright.node.server import ForkServer, ServerLost
+from benchwright.node.server import ForkServer, ServerLost, ServerUnusable
 from benchwright.node.stopping import StopRequest, stop_signals
 
 _SECONDS_TO_STOP = 30.0
+_SECONDS_FOR_OUR_SIGNAL = 1.0
+_ENDED_BY_STOPPING = {128 + signal.SIGTERM, 128 + signal.SIGINT}
 _OF_THE_SERVER = ("python", "entry", "preload")
 
 
@@ -199,6 +202,10 @@ class _Run:
         except ServerLost as lost:
             self._lose_server(lost)
             return
+        except ServerUnusable as unusable:
+            if not self._is_stopping(unusable.exit):
+                raise
+            return
         for message in messages:
             if message["event"] == "error":
                 self._running[message["id"]].error = message["error"]
@@ -222,7 +229,7 @@ class _Run:
         if message["exit"] == 0 and _was_written(running):
             state.note_success()
             self._emit("item-done", state, item, **figures)
-        elif self._stop.number:
+        elif self._is_stopping(message["exit"]):
             self._note_stopped(running)
             return
         else:
@@ -236,6 +243,15 @@ class _Run:
             self._emit("item-failed", state, item, **ending, **figures, log=log)
             state.note_failure()
         self._item_left(state)
+
+    def _is_stopping(self, exit: int | None) -> bool:
+        """Whether the run has been asked to stop, when something of it ended with ``exit``.
+
+        A scheduler signals all processes of a task at once, and ours may be the last to notice.
+        """
+        if not self._stop.number and exit in _ENDED_BY_STOPPING:
+            select.select([self._stop.handle], [], [], _SECONDS_FOR_OUR_SIGNAL)
+        return self._stop.number is not None
 
     def _note_stopped(self, running: _Running) -> None:
         """An item that the runner itself ended, or that could not run: neither done nor failed."""

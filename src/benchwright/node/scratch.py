@@ -18,9 +18,12 @@ _PREFIX = "bw-"
 _LOCK_NAME = "benchwright.lock"
 
 
-def new_scratch() -> Path:
-    """A new folder with a lock that this process and those it forks hold until the last of them ends."""
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+def new_scratch(base: Path | None = None) -> Path:
+    """A new folder with a lock that this process and those it forks hold until the last of them ends.
+
+    It lies below ``base``, or where temporary files go.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
     fresh = folder / f"{_LOCK_NAME}.new"
     # A file system without locks costs the clearing up after a kill, not the run.
     with contextlib.suppress(OSError):
@@ -30,9 +33,9 @@ def new_scratch() -> Path:
     return folder
 
 
-def remove_abandoned() -> None:
+def remove_abandoned(base: Path | None = None) -> None:
     """Remove this user's scratch folders whose processes are all gone. What cannot be removed stays."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+    for folder in Path(base or tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):
             if folder.is_symlink() or folder.stat().st_uid != os.getuid():
                 continue

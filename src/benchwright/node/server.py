@@ -18,7 +18,14 @@ _SECONDS_TO_END = 30.0
 
 
 class ServerUnusable(Exception):
-    """No item can run: the server cannot start or cannot import what the items need."""
+    """No item can run: the server cannot start or cannot import what the items need.
+
+    ``exit`` is its exit code in the shell's convention, where it ended by itself.
+    """
+
+    def __init__(self, message: str, exit: int | None = None) -> None:
+        self.exit = exit
+        super().__init__(message)
 
 
 class ServerLost(Exception):
@@ -142,13 +149,16 @@ class ForkServer:
         if self.ready:
             raise ServerLost(code)
         where = f"; see {self._log}" if self._log else ""
-        raise ServerUnusable(f"the fork server under {self.python} ended (exit {code}) before it was ready{where}")
+        raise ServerUnusable(
+            f"the fork server under {self.python} ended (exit {code}) before it was ready{where}", code
+        )
 
 
 def _environment() -> dict[str, str]:
     """The server's environment: ours, with what every fit wants and no path that depends on the current folder."""
     environment = dict(os.environ, PYTHONUNBUFFERED="1")
     environment.setdefault("TABPFN_DISABLE_TELEMETRY", "1")
+    environment.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     if environment.get("PYTHONPATH"):
         paths = environment["PYTHONPATH"].split(os.pathsep)
         environment["PYTHONPATH"] = os.pathsep.join(os.path.abspath(path) for path in paths)  # noqa: PTH100

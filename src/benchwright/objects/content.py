@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from benchwright.contract import Failure, Problem
+from benchwright.contract import Exit, Failure, Problem
 from benchwright.objects.store import Chunks
 
 _MOST_PARTS = 10_000
@@ -174,6 +174,31 @@ def digest_mismatch(where: str, found: str, expected: str) -> Failure:
 def no_object(where: str) -> Failure:
     """There is nothing under this key."""
     return Failure(Problem("no-object", where, "no such object", "an object that was uploaded", "list what is there"))
+
+
+def object_changed(where: str) -> Failure:
+    """What was read is not all of one version."""
+    problem = Problem("object-changed", where, "replaced while it was read", "one version", "run this again")
+    return Failure(problem, exit=Exit.REMOTE)
+
+
+def upload_lost(where: str) -> Failure:
+    """The store forgot a large upload before it was complete."""
+    problem = Problem(
+        "upload-lost",
+        where,
+        "the store no longer knows the upload",
+        "it to be there until it is complete",
+        "run this again",
+    )
+    return Failure(problem, exit=Exit.REMOTE)
+
+
+def chained(begun: list[bytes], rest: Iterator[bytes]) -> Iterator[bytes]:
+    """What was read already, then the rest; nothing is kept once it is passed on."""
+    while begun:
+        yield begun.pop(0)
+    yield from rest
 
 
 def _rewinds(chunks: Chunks) -> bool:

@@ -23,7 +23,7 @@ class ObjectInfo:
     ``size`` is in bytes. ``etag`` names this version of the object and serves ``if_match``; nothing else may be read
     from it. ``sha256`` is in hex, and None where the store does not say: in listings, and for objects that were put
     there by programs that record no digest. ``modified`` is when it was written, by the store's clock, where
-    ``head`` says so.
+    ``head`` or ``get`` says so.
     """
 
     key: str

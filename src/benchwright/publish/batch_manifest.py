@@ -131,7 +131,7 @@ _TEXTS: Mapping[str, str] = {
     "method_metadata": "MODULE:ATTR",
     "method": "a method's name",
     "repo": "the path of a checkout",
-    "store": "local:FOLDER, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX",
+    "store": "local:FOLDER, gs://BUCKET/PREFIX, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX",
 }
 _EXPECTED: Mapping[str, str] = {**_TEXTS, **{key: option.expected for key, option in OPTIONS.items()}}
 """Every key, with what it may be."""

@@ -1,19 +1,22 @@
 """Benchmark <model> on <title>.
 
     smoke   fits the model on toy data, on this machine
-    setup   fetches weights, prepares the tasks, checks what is there already, writes the job files
+    setup   fetches weights, prepares the tasks, checks what is there already, writes the job files of what is missing;
+            for a cluster, on its head node, it prints the commands that launch them; for SkyPilot it puts them into a
+            bucket, and prints the commands that start workers
     run     fits what is missing, on this machine
     eval    processes the results: leaderboards, figures, pages, and where the model landed
 
 <notes>
 
 The identities below are written once, so that the steps cannot drift apart. After a failure or an interruption run
-setup again, then run: it fits exactly what is missing.
+setup again, then run or launch: that fits exactly what is missing.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 from dataclasses import replace
@@ -29,7 +32,9 @@ SMOKE_EXTRA_HYPERPARAMETERS = "<smoke_extra_hyperparameters>"  # EDIT: {}, or {"
 SUBSET = "<subset>"  # EDIT: [] for every split, ["lite"] for the first split of each task, ["regression"], ...
 EVAL_SUBSETS = "<eval_subsets>"  # EDIT: a leaderboard each; [] is all of the scope
 RESULT_SUFFIX = "<result_suffix>"  # EDIT: "", or " [Rerun]" for a model that the arena has results of
-SCHEDULER = "<scheduler>"  # EDIT: "slurm" or "local"
+SCHEDULER = "<scheduler>"  # EDIT: "slurm", "skypilot", "skypilot-pool" or "local"
+STORE = "<store>"  # EDIT: SkyPilot's bucket, "gs://BUCKET/PREFIX"; with "" the environment's BENCHWRIGHT_STORE
+ACCELERATORS = "<accelerators>"  # EDIT: SkyPilot's card for a GPU model, "RTXPRO6000:1"; "" for a CPU model
 
 try:
     import benchwright  # noqa: F401
@@ -42,8 +47,8 @@ except ModuleNotFoundError:
         print("benchwright is not installed; in its checkout: make setup", file=sys.stderr)
         raise SystemExit(3) from None
 
-from benchwright.cli import ScriptParser, Shell, run_script
-from benchwright.contract import Outcome
+from benchwright.cli import Handoff, ScriptParser, Shell, run_script
+from benchwright.contract import Outcome, usage_error
 
 COMMAND = shlex.join([PYTHON_PATH, str(Path(__file__).absolute())])
 
@@ -60,8 +65,23 @@ def smoke(args: argparse.Namespace, shell: Shell) -> Outcome:
 def setup(args: argparse.Namespace, shell: Shell) -> Outcome:
     """Write the job files of what is missing; the step run takes the same plan, and fits what they hold."""
     from benchwright.arena import TaskSubset
-    from benchwright.launch import BenchmarkPlan, LocalSetup, ModelJob, PathSetup, SlurmSetup, run_local, setup_jobs
+    from benchwright.launch import (
+        BenchmarkPlan,
+        LocalSetup,
+        ModelJob,
+        PathSetup,
+        SkyPilotSetup,
+        SlurmSetup,
+        run_local,
+        setup_jobs,
+    )
 
+    skypilot = SkyPilotSetup(
+        store=args.store,
+        accelerators=args.accelerators or None,
+        pool=args.scheduler == "skypilot-pool",
+        bundle_size="<bundle_size>",  # EDIT: items a bundle
+    )
     schedulers = {
         "slurm": SlurmSetup(
             cpu_partition="<cpu_partition>",  # EDIT: a CPU model's partition; without this line, the cluster's own
@@ -69,6 +89,8 @@ def setup(args: argparse.Namespace, shell: Shell) -> Outcome:
             exclusive_node="<exclusive_node>",  # EDIT: True where a task must have its node for itself
             bundle_size="<bundle_size>",  # EDIT: items a task
         ),
+        "skypilot": skypilot,
+        "skypilot-pool": skypilot,
         "local": LocalSetup(parallel=args.parallel),
     }
     plan = BenchmarkPlan(
@@ -85,15 +107,20 @@ def setup(args: argparse.Namespace, shell: Shell) -> Outcome:
         task_subset=TaskSubset(subset=SUBSET),
         path_setup=PathSetup(workspace=Path(WORKSPACE), python_path=PYTHON_PATH),
         scheduler_setup=schedulers["local" if args.step == "run" else args.scheduler],
+        offline_weights=True,  # EDIT: False where a fit has to fetch weights that setup does not
     )
-    act, label = (run_local, "fits") if args.step == "run" else (setup_jobs, "setup")
-    with shell.progress(label) as progress:
-        return act(plan, progress=progress).outcome(next_command=COMMAND)
+    if args.step == "run":
+        with shell.progress("fits") as progress:
+            return run_local(plan, progress=progress).outcome(next_command=COMMAND)
+    with shell.progress("setup") as progress:
+        report = setup_jobs(plan, progress=progress)
+    shell.hand_off(Handoff(**report.sheet(COMMAND)))
+    return report.outcome(next_command=COMMAND)
 
 
 def evaluate(args: argparse.Namespace, shell: Shell) -> Outcome:
     """Process the results and say where the model landed."""
-    from benchwright.launch import PathSetup
+    from benchwright.launch import PathSetup, fetch_run
     from benchwright.leaderboard import EvalConfig, EvalMethod, run_eval
 
     config = EvalConfig(
@@ -108,7 +135,11 @@ def evaluate(args: argparse.Namespace, shell: Shell) -> Outcome:
         task_subset=SUBSET,
     )
     with shell.progress("eval") as progress:
-        return run_eval(config, progress=progress).outcome()
+        if not args.scheduler.startswith("skypilot"):
+            return run_eval(config, progress=progress).outcome()
+        fetched = fetch_run(args.store, config.path_setup.run_paths(BENCHMARK_NAME), progress=progress)
+        outcome = run_eval(config, progress=progress).outcome()
+    return replace(outcome, details=[str(fetched), *outcome.details], problems=[*fetched.problems, *outcome.problems])
 
 
 STEPS = {"smoke": smoke, "setup": setup, "run": setup, "eval": evaluate}
@@ -116,9 +147,14 @@ STEPS = {"smoke": smoke, "setup": setup, "run": setup, "eval": evaluate}
 
 def build_parser() -> ScriptParser:
     """Return the parser of the steps."""
-    parser = ScriptParser(description=__doc__)
+    parser = ScriptParser(description=__doc__, handoff=True)
     parser.add_argument("step", choices=tuple(STEPS))
-    parser.add_argument("--scheduler", choices=("slurm", "local"), default=SCHEDULER, help="default: %(default)s")
+    schedulers = ("slurm", "skypilot", "skypilot-pool", "local")
+    parser.add_argument("--scheduler", choices=schedulers, default=SCHEDULER, help="default: %(default)s")
+    store = STORE or os.environ.get("BENCHWRIGHT_STORE", "")
+    parser.add_argument("--store", default=store, metavar="S", help="SkyPilot's bucket (default: $BENCHWRIGHT_STORE)")
+    cards = "for SkyPilot, a GPU model's card and how many"
+    parser.add_argument("--accelerators", default=ACCELERATORS, metavar="CARD:N", help=cards)
     parser.add_argument("--parallel", type=int, default=1, metavar="N", help="fit N items side by side (default 1)")
     return parser
 
@@ -128,6 +164,8 @@ def main(args: argparse.Namespace, shell: Shell) -> Outcome:
     from benchwright.launch import require_filled
 
     require_filled(__file__)
+    if args.handoff and args.step != "setup":
+        raise usage_error("--handoff", f"given to {args.step}", "a sheet of what follows setup")
     return STEPS[args.step](args, shell)
 
 

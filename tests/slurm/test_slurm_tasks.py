@@ -1,0 +1,106 @@
+"""Array tasks on a real cluster, through the submit script: preempted, cancelled, failed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from slurm_arrays import hurry, states_of
+from slurm_cluster import wait_until
+
+from benchwright.launch.sbatch import SUBMIT_SCRIPT
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+
+
+class Array:
+    """An array of bundles, submitted as set-up's command does; a bundle is a list of experiments."""
+
+    def __init__(self, cluster, folder, *bundles):
+        self.cluster = cluster
+        self.data = folder / "output" / "data"
+        self.logs = folder / "slurm_out"
+        self.scratch = folder / "tmp"
+        self.scratch.mkdir()
+        self.logs.mkdir()
+        items = [
+            [
+                {"experiment": name, "dataset": "my data", "repeat": 0, "fold": fold, "task_key": "my_data-1"}
+                for fold, name in enumerate(bundle)
+            ]
+            for bundle in bundles
+        ]
+        defaults = {
+            "python": sys.executable,
+            "output_dir": str(self.data.parent),
+            "entry": "slurm_entries:run",
+            "slurm_log_dir": str(self.logs),
+        }
+        job_file = folder / "jobs.json"
+        job_file.write_text(json.dumps({"defaults": defaults, "jobs": [{"items": bundle} for bundle in items]}))
+        environment = {
+            **os.environ,
+            **cluster.environment,
+            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(HERE)]),
+            "TMPDIR": str(self.scratch),
+        }
+        command = [
+            *("sbatch", "--parsable", f"--array=0-{len(bundles) - 1}%100", "--requeue"),
+            *(f"--output={self.logs}/slurm-%A_%a.out", str(SUBMIT_SCRIPT), str(job_file)),
+        ]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        self.job = int(done.stdout)
+
+    def wait_for(self, **states):
+        """Wait until the queue shows these tasks in these states."""
+        wanted = {task.removeprefix("task"): state for task, state in states.items()}
+        wait_until(lambda: wanted.items() <= states_of(self.cluster, self.job).items(), 60)
+
+    def log(self, task):
+        """The task's log, where its readers look for it."""
+        path = self.logs / str(self.job) / f"slurm-{self.job}_{task}.out"
+        return path.read_text() if path.exists() else ""
+
+    def wait_for_line(self, task, line, times=1):
+        wait_until(lambda: self.log(task).count(line) == times, 60)
+
+    def results(self):
+        return sorted(path.parents[2].name for path in self.data.rglob("*") if path.is_file())
+
+
+@pytest.fixture
+def submit(cluster, tmp_path):
+    return lambda *bundles: Array(cluster, tmp_path, *bundles)
+
+
+def test_a_preempted_task_keeps_what_is_done_and_a_cancelled_one_leaves_nothing(submit, cluster):
+    array = submit(["write-a", "hang-b"], ["fail-c", "write-d"], ["fail-e", "fail-f", "fail-g", "write-h"])
+    job = array.job
+    array.wait_for_line(0, "item 2/2 started")
+    cluster.output("scontrol", "requeue", f"{job}_0")
+    array.wait_for(task0="PENDING", task1="FAILED", task2="FAILED")
+    first = array.log(0)
+    assert "DUE TO JOB REQUEUE" in first
+    assert "##### item stopped by SIGTERM: experiment=hang-b dataset=my data repeat=0 fold=1\n" in first
+    assert first.endswith("##### bundle summary: ok=1 failed=0\n")
+    assert array.results() == ["write-a", "write-d"]
+    assert list(array.scratch.iterdir()) == []
+
+    assert "##### item FAILED (exit 1): experiment=fail-c dataset=my data repeat=0 fold=0\n" in array.log(1)
+    assert array.log(1).endswith("##### bundle summary: ok=1 failed=1\n")
+    assert "##### three failures in a row: this bundle stops, 1 of its items are not run\n" in array.log(2)
+    assert array.log(2).endswith("##### bundle summary: ok=0 failed=3\n")
+    wait_until(lambda: hurry(cluster, job)["0"] == "RUNNING", 60)
+    array.wait_for_line(0, "item 2/2 started", times=2)
+    cluster.output("scancel", f"{job}_0")
+    array.wait_for(task0="CANCELLED")
+    second = array.log(0).removeprefix(first)
+    assert second.startswith("##### item skipped, its result is there: experiment=write-a")
+    assert "##### item stopped by SIGTERM: experiment=hang-b" in second
+    assert array.results() == ["write-a", "write-d"]
+    assert list(array.scratch.iterdir()) == []

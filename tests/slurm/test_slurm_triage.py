@@ -1,0 +1,49 @@
+"""Triage of a real array, with the states of its tasks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+from slurm_cluster import wait_until
+from slurm_run import ROOT
+
+SCRIPT = ROOT / "scripts" / "triage_run.py"
+
+
+def triage(run, job):
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), "--log-dir", str(run.logs), "--job-id", str(job), "--json"],
+        env={**os.environ, **run.cluster.environment}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stderr == ""
+    return json.loads(done.stdout)
+
+
+def classes(answer):
+    return {one["class"]: sorted(place["task"].partition("_")[2] for place in one["items"]) for one in answer["groups"]}
+
+
+def test_states_say_what_the_logs_do_not(run, cluster):
+    job = run.submit(
+        ["write-a"], ["fail-b", "write-c"], ["weights-d"], ["card-e"], ["package-f"], ["hang-g"], ["hang-h"], throttle=6
+    )
+    wait_until(lambda: sorted(run.states(job)) == ["COMPLETED", *["FAILED"] * 4, *["RUNNING"] * 2], 60)
+    at_work = triage(run, job)
+    assert at_work["exit"] == 1
+    assert classes(at_work["data"]) == {
+        "wrapper-traceback": ["1"], "weights-missing": ["2"], "gpu-memory": ["3"], "environment": ["4"]
+    }  # fmt: skip
+    cluster.output("scancel", str(job))
+    wait_until(lambda: "RUNNING" not in run.states(job) and "COMPLETING" not in run.states(job), 20)
+    assert classes(triage(run, job)["data"])["cancelled"] == ["5", "6"]
+
+
+def test_a_task_without_a_log_is_reported_by_its_state(run):
+    job = run.submit(["write-a"], options=(f"--output={run.logs}/nowhere/slurm-%A_%a.out",))
+    run.wait_for(job, "FAILED")
+    wait_until(lambda: triage(run, job)["data"]["groups"][0]["class"] == "log-folder", 20)
+    (bundle,) = triage(run, job)["data"]["bundles"]
+    assert (bundle["task"], bundle["state"], bundle["log"]) == (f"{job}_0", "FAILED", None)
