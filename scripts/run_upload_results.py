@@ -121,7 +121,8 @@ def sheet(args: argparse.Namespace, artifact: DeclaredArtifact, plan: UploadPlan
 
     arena = arena_of(artifact.metadata)
     register = registration(args, artifact.metadata) or [f"scripts/register_method.py MODULE:ATTR --arena {arena}"]
-    log = command(Path(__file__).with_name("log_run.py"), "--run-script", "tmp_scripts/run_KEY.py")
+    suite = option("--suite", artifact.metadata.suite)
+    log = command(Path(__file__).with_name("log_run.py"), "--run-script", "tmp_scripts/run_KEY.py", *suite)
     text = upload_sheet(
         artifact,
         plan,

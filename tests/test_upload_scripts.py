@@ -196,6 +196,7 @@ def test_a_command_sheet_says_what_why_and_how(answer, tmp_path):
     for one in plan["objects"]:
         assert f"| `{one['key']}` | {one['size']:,} | `{one['sha256']}` |" in sheet
     assert [Path(shlex.split(command)[1]).name for command in after] == ["register_method.py", "log_run.py"]
+    assert after[-1].endswith(f" --suite {SUITE}")
     assert (
         "- Not as it is: metadata.yaml in the folder differs from the declaration in "
         "cache_kwargs. Process again, which records it, and write this sheet anew." in sheet

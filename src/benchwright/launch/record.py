@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import subprocess
@@ -92,21 +93,28 @@ def write_record(
     job_files: Sequence[Path],
     experiments: Iterable[str],
     tasks: Iterable[str],
+    protocol: str,
     approved: int,
     total: int,
     versions: Mapping[str, str | None],
     commands: Sequence[str] = (),
     runs: Sequence[str] = (),
 ) -> Path:
-    """Write the record that makes a set-up finished."""
+    """Write the record that makes a set-up finished. ``protocol`` is the key that the arena requires of a result.
+
+    One that approved items is remembered first, since the next set-up, such as the one that finds nothing missing,
+    takes the record's place.
+    """
     path = record_path(paths, identity)
+    moment = {"set_up_at": time.strftime("%Y-%m-%d %H:%M:%S%z"), "git": checkout_state(), "approved": approved}
+    if approved:
+        _remember(paths.approvals(identity), moment)
     content = {
         "identity": identity,
-        "set_up_at": time.strftime("%Y-%m-%d %H:%M:%S%z"),
-        "git": checkout_state(),
+        **moment,
         "versions": dict(versions),
         "plan": dict(plan),
-        "approved": approved,
+        "validation_protocol": protocol,
         "total": total,
         "job_files": [str(file) for file in job_files],
         "commands": list(commands),
@@ -116,6 +124,15 @@ def write_record(
     }
     write_json(path, content, indent=1)
     return path
+
+
+def _remember(path: Path, moment: Mapping[str, Any]) -> None:
+    """Add a set-up to those that are remembered; what cannot be read of them is lost."""
+    earlier = []
+    with contextlib.suppress(Failure, OSError):
+        content = read_json(path)
+        earlier = content if isinstance(content, list) else []
+    write_json(path, [*earlier, moment], indent=1)
 
 
 def remove_own_files(paths: RunPaths, identity: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -110,9 +110,10 @@ class _Setup:
             runs=self._runs,
             experiments=_experiments(grids),
             tasks=_tasks(grids),
+            protocol=self._source.spec.validation_protocol,
             approved=approved,
             total=total,
-            versions=self._versions | _installed_for(grids, self._plan.path_setup.python),
+            versions=_versions(self._versions, _installed_for(grids, self._plan.path_setup.python)),
         )
         if self._progress:
             self._progress(len(_STAGES), len(_STAGES))
@@ -276,6 +277,11 @@ def _installed_for(grids: Sequence[GroupGrid], python: str) -> dict[str, str]:
 
     names = dict.fromkeys(name for one in grids for name, _ in one.models)
     return installed_for(map(model_info, names), python)
+
+
+def _versions(base: Mapping[str, str | None], own: Mapping[str, str]) -> dict[str, str | None]:
+    """All versions, each package once: xgboost-cpu, where a model asks for it, is what stands for xgboost."""
+    return {name: version for name, version in base.items() if f"{name}-cpu" not in own} | dict(own)
 
 
 def _experiments(grids: Sequence[GroupGrid]) -> set[str]:
