@@ -107,6 +107,7 @@ def prepared(args: argparse.Namespace) -> tuple[list[Declared], Found]:
     from benchwright.publish import load_declared
     from benchwright.raw import find_results
     from benchwright.raw.comparison import check_accepted
+    from benchwright.raw.losses import check_codes
     from benchwright.raw.tree import Declared
 
     methods = []
@@ -115,6 +116,8 @@ def prepared(args: argparse.Namespace) -> tuple[list[Declared], Found]:
         check_options(args)
     with failures.collected():
         check_accepted(args.accept_mismatch)
+    with failures.collected():
+        check_codes(args.accept_finding)
     for reference in args.method_metadata:
         with failures.collected():
             methods.append(Declared(reference, *load_declared(reference, args.repo)))
@@ -145,9 +148,14 @@ def processed(args: argparse.Namespace, metadata: MethodMetadata, tree: TreeInsp
     """The artifact, built, and the command that shows its upload."""
     from benchwright.bridge import task_rows
     from benchwright.processing import build_artifact
-    from benchwright.processing.findings import not_accepted, of_tree
+    from benchwright.processing.coverage import datasets_without
+    from benchwright.processing.findings import not_accepted, of_inspection, of_tree
+    from benchwright.processing.layout import TRAJECTORIES, expects_trajectories
 
-    (method,) = (each.method for each in tree.judged)
+    (inspection,) = tree.judged
+    method = inspection.method
+    beside = [*(of_tree(problem, args.path) for problem in tree.tree), *datasets_without(inspection.empty)]
+    beside += [of_inspection(inspection.begun)] if inspection.begun else []
     with shell.progress("splits processed") as progress:
         artifact = build_artifact(
             method.files,
@@ -157,7 +165,7 @@ def processed(args: argparse.Namespace, metadata: MethodMetadata, tree: TreeInsp
             cache_raw=args.cache_raw,
             trajectories=args.cache_hpo_trajectories,
             replace_present=args.replace,
-            beside=[of_tree(problem, args.path) for problem in tree.tree],
+            beside=beside,
             accept=args.accept_finding,
             jobs=args.jobs,
             backend=args.backend,
@@ -174,6 +182,11 @@ def processed(args: argparse.Namespace, metadata: MethodMetadata, tree: TreeInsp
     cache = option("--cache-root", args.cache_root)
     upload = command(SCRIPTS / "run_upload_results.py", *cache, *declared(args, *args.method_metadata))
     state = "" if failing is None else "; results are lost, and not accepted"
+    if not args.cache_hpo_trajectories and expects_trajectories(metadata):
+        whole = process_command(with_trajectories(args), *args.method_metadata)
+        found = "left out; without them a tuned method cannot be uploaded"
+        problems.append(Problem("no-trajectories", f"{metadata.method}: {TRAJECTORIES}", found, "", whole))
+        upload = whole
     return Outcome(
         summary=f"{metadata.method}: {len(method.results)} results processed into {artifact.folder}{state}",
         data={"methods": tree.to_dict(), "artifact": found},
@@ -207,6 +220,11 @@ def process_command(args: argparse.Namespace, reference: str) -> str:
         *option("--replace", args.replace),
     ]
     return command(__file__, args.path, *words, "--process", *declared(args, reference))
+
+
+def with_trajectories(args: argparse.Namespace) -> argparse.Namespace:
+    """This call's arguments, but that tuning over time is simulated."""
+    return argparse.Namespace(**{**vars(args), "cache_hpo_trajectories": True})
 
 
 def mend(args: argparse.Namespace, reference: str, correction: str) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import platform
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,20 @@ def build_parser() -> ScriptParser:
 
 def run_upload_results(args: argparse.Namespace, shell: Shell) -> Outcome:
     """Plan the upload; with ``--apply`` do it, with ``--verify-only`` prove an earlier one."""
+    from benchwright.publish.method_reference import with_reference
+
+    if not args.method_metadata:
+        return uploaded(args, shell)
+    try:
+        outcome = uploaded(args, shell)
+        return replace(outcome, problems=with_reference(outcome.problems, *reference_of(args)))
+    except Failure as failure:
+        problems = with_reference(failure.problems, *reference_of(args))
+        raise Failure(problems, exit=failure.exit, next=failure.next) from None
+
+
+def uploaded(args: argparse.Namespace, shell: Shell) -> Outcome:
+    """The upload, its plan or its proof."""
     from benchwright.objects import open_store
     from benchwright.publish.artifact import no_artifact, open_for_upload
     from benchwright.publish.destination import destination_of
@@ -98,7 +113,9 @@ def applied(
         raise Failure(failure.problems, exit=failure.exit, next=commands) from None
     except Failure as failure:
         mode = "--verify-only" if failure.exit == Exit.REFUSED else "--apply"
-        raise Failure(failure.problems, exit=failure.exit, next=(again(args, mode),)) from None
+        of_hand = any(problem.code == "bad-manifest" for problem in failure.problems)
+        commands = () if of_hand else (again(args, mode),)
+        raise Failure(failure.problems, exit=failure.exit, next=commands) from None
     return report.outcome(registration(args, metadata))
 
 
@@ -163,6 +180,16 @@ def registration(args: argparse.Namespace, metadata: MethodMetadata) -> tuple[st
         return ()
     arena = "mini" if args.method_metadata.startswith("benchwright.") else arena_of(metadata)
     return (command(Path(__file__).with_name("register_method.py"), *declared(args), "--arena", arena),)
+
+
+def reference_of(args: argparse.Namespace) -> tuple[str, Path | None]:
+    """The declaration, and the checkout to name with it; as it was typed where there is no such declaration."""
+    from benchwright.publish.targets import named_checkout
+
+    try:
+        return args.method_metadata, named_checkout(args.method_metadata, args.repo)
+    except Failure:
+        return args.method_metadata, args.repo
 
 
 def declared(args: argparse.Namespace, *before: str) -> list[str]:

@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import shlex
+import shutil
 
 import numpy as np
 import pytest
@@ -182,3 +183,76 @@ def test_a_batch_stops_a_method_that_lost_results_before_its_upload(data, capsys
     assert not (tmp_path / "s").exists()
     code, lines = run(accept_finding=["dataset-lost", "not-a-pickle", "not-finite"])
     assert (code, any(line.startswith("DONE LightGBM: 3 results processed; ") for line in lines)) == (0, True)
+
+
+def emptied(paths):
+    """The folder of the task of these results, without any of them."""
+    for path in paths:
+        path.unlink()
+    return paths[0].parents[1]
+
+
+def lost_in(envelope, code):
+    return [(each["where"], each["found"]) for each in envelope["problems"] if each["code"] == code]
+
+
+@pytest.mark.parametrize("left", ["splits", "half", "nothing"])
+def test_a_dataset_without_any_result_file_is_lost(answer, data, tmp_path, left):
+    task = emptied(data[1])
+    found = "no result in 3 folders of splits"
+    if left == "half":
+        (task / "0_1" / "results.pkl.tmp").write_bytes(b"half")
+    elif left == "nothing":
+        shutil.rmtree(task)
+        task.mkdir()
+        found = "an empty folder"
+    inspected = answer()
+    assert (inspected["exit"], lost_in(inspected, "dataset-lost")) == (1, [(f"LightGBM: {WINE}", found)])
+    envelope = answer("--process")
+    assert (envelope["exit"], envelope["next"]) == (1, [])
+    assert envelope["problems"][0]["found"] == "results are lost: 1 dataset-lost"
+    assert lost_in(envelope, "dataset-lost") == [(WINE, found)]
+    assert answer("--accept-finding", "dataset-lost")["exit"] == 0
+    assert answer("--process", "--accept-finding", "dataset-lost")["exit"] == 0
+
+
+def test_a_dataset_that_another_config_has_is_not_lost(answer, data, tmp_path):
+    other = add_result(tmp_path / "data", CONFIG.replace("_c1_default", "_r1"), task="multiclass")
+    emptied(data[1])
+    inspected = answer("--accept-mismatch", "can_hpo", "--ignore-metadata-mismatch")
+    assert (other.exists(), lost_in(inspected, "dataset-lost")) == (True, [])
+    assert lost_in(inspected, "split-empty") == [
+        ("LightGBM", f"3 folders of splits without results.pkl: {CONFIG}/{WINE}/0_0, "
+        f"{CONFIG}/{WINE}/0_1, {CONFIG}/{WINE}/0_2")
+    ]  # fmt: skip
+
+
+def test_a_split_without_its_file_is_named_and_fails_nothing(answer, data):
+    data[1][1].unlink()
+    found = f"1 folder of a split without results.pkl: {CONFIG}/{WINE}/0_1"
+    inspected = answer()
+    assert (inspected["exit"], lost_in(inspected, "split-empty")) == (0, [("LightGBM", found)])
+    envelope = answer("--process")
+    (finding,) = [each for each in envelope["data"]["artifact"]["findings"] if each["code"] == "split-empty"]
+    assert (envelope["exit"], finding["severity"], finding["found"]) == (0, "warn", found)
+
+
+def test_what_is_empty_of_another_method_is_not_this_ones(answer, data, tmp_path):
+    other = add_result(tmp_path / "data", "XGBoost_c1_default_BAG_L1", task="binary")
+    emptied([add_result(tmp_path / "data", "XGBoost_c1_default_BAG_L1", task="multiclass")])
+    assert (other.exists(), answer("--process")["exit"]) == (True, 0)
+    (tmp_path / "data" / "CatBoost_c1_BAG_L1" / WINE).mkdir(parents=True)
+    assert answer("--process")["exit"] == 0
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_dataset_behind_a_link_is_lost(answer, data, tmp_path, there):
+    task = data[1][0].parents[1]
+    away = tmp_path / "away"
+    task.rename(away)
+    if not there:
+        shutil.rmtree(away)
+    task.symlink_to(away)
+    for words in ((), ("--process",)):
+        envelope = answer(*words)
+        assert (envelope["exit"], len(lost_in(envelope, "link"))) == (1, 1)

@@ -77,8 +77,22 @@ def test_tuned_results_are_processed_with_trajectories_unless_asked_otherwise(pr
             add_result(tmp_path / "data", config, split=number)
     results = tmp_path / "cache" / "artifacts" / "a-run" / "methods" / "LightGBM" / "results"
     for option, written in (("--no-cache-hpo-trajectories", False), ("--cache-hpo-trajectories", True)):
-        assert process(tmp_path / "data", "gbm", option)["exit"] == 0
+        envelope = process(tmp_path / "data", "gbm", option)
+        assert envelope["exit"] == 0
         assert (results / "hpo_trajectories.parquet").exists() == written
+        told = [each for each in envelope["problems"] if each["code"] == "no-trajectories"]
+        (following,) = envelope["next"]
+        if written:
+            assert (told, "run_upload_results.py" in following) == ([], True)
+        else:
+            assert [(each["where"], each["found"], each["fix"]) for each in told] == [
+                (
+                    "LightGBM: results/hpo_trajectories.parquet",
+                    "left out; without them a tuned method cannot be uploaded",
+                    following,
+                )
+            ]
+            assert "run_process_method.py" in following and "trajectories" not in following
 
 
 def test_nothing_is_written_unless_all_checks_pass(process, tmp_path):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -18,6 +19,7 @@ from benchwright.files import (
     atomic_writer,
     digest,
     inside,
+    naming_full_disks,
     read_bytes,
     read_json,
     write_bytes,
@@ -193,3 +195,14 @@ def test_a_relative_workspace_needs_a_current_folder(tmp_path, monkeypatch):
         RunPaths(Path("w"), "demo")
     assert "'w': a relative path, and the current folder is gone" in str(caught.value)
     assert RunPaths(tmp_path, "demo").workspace == tmp_path
+
+
+def test_a_full_disk_is_told_with_the_path_that_was_written(tmp_path):
+    target = tmp_path / "table"
+    full = open("/dev/full", "wb", buffering=0)  # noqa: SIM115
+    with full, pytest.raises(OSError, match="No space left") as caught, naming_full_disks(target):
+        full.write(b"x")
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, str(target))
+    with pytest.raises(OSError, match="elsewhere") as caught, naming_full_disks(target):
+        raise OSError(errno.EIO, "elsewhere")
+    assert caught.value.filename is None

@@ -15,11 +15,12 @@ import pytest
 from artifact_samples import build, contents, copied, metadata_of, task_rows
 from processing_samples import RAW
 
-from benchwright.contract import Failure, Redaction
+from benchwright.contract import Failure, Redaction, names_a_secret
 from benchwright.processing import read_sidecar
-from benchwright.processing.hiding import Hiding, names_a_secret, without_named_secret
+from benchwright.processing.hiding import Hiding
 from benchwright.processing.plain import Plain
 from benchwright.processing.task_metadata import TaskTable, task_metadata
+from benchwright.raw.stand_in import stand_in
 from raw_trees import TASKS, add_result
 
 FOREST = "RandomForest_c1_default_BAG_L1"
@@ -198,6 +199,9 @@ def test_a_table_of_tasks_is_published_without_secrets():
             (key, True)
             for key in ("aws_secret_access_key", "AWS_ACCESS_KEY_ID", "password", "db.passwd", "credentials")
         ),
+        *((key, True) for key in ("hfToken", "APIkey", "apiKeys", "tokens", "secrets", "passphrase", "Authorization")),
+        *((key, True) for key in ("--api-key", "HF_TOKEN_2", "topsecret", "privateKey", "storage account key")),
+        *((key, False) for key in ("n_tokens", "maxTokens", "max_new_tokens", "special_tokens", "authority", "keys")),
         *((key, False) for key in ("tokenizer", "max_tokens", "ag_key", "key", "model_key", "keyword", "secretary")),
     ],
 )
@@ -205,10 +209,81 @@ def test_keys_of_secrets(key, is_one):
     assert names_a_secret(key) is is_one
 
 
+def plain_of(value):
+    plain = Plain(Hiding(Redaction({}), paths=True))
+    made = plain(value)
+    return made, plain.secret
+
+
 def test_special_tokens_of_a_language_model_are_no_secrets():
-    for text in ("[MASK-OF-ALL]", "<|endoftext|>", "two words", "</s>", "bert"):
-        assert without_named_secret(text) == text
-    assert without_named_secret("a" * 8) == "[hidden]"
+    values = {"token": ["[MASK-OF-ALL]", "<|endoftext|>", "</s>", "bert", None, 5, 0.5, True]}
+    assert plain_of(values) == (values, False)
+    for text in ("a" * 5, "two words", "<open", "[a]b]", "<a> <b>"):
+        assert plain_of({"token": text}) == ({"token": "[hidden]"}, True)
+
+
+@pytest.mark.parametrize(
+    ("value", "hidden"),
+    [
+        (np.str_(WORD), "[hidden]"),
+        (WORD.encode(), b"[hidden]"),
+        (b"\xff" + WORD.encode(), b"[hidden]"),
+        ([WORD, 3], ["[hidden]", 3]),
+        ({"user": "someone", "pass": WORD, "port": 80}, {"user": "[hidden]", "pass": "[hidden]", "port": 80}),
+        ({f"{HOME}/x": {"deep": (WORD,)}}, {"<path>": {"deep": ("[hidden]",)}}),
+        ({WORD, "other"}, ["[hidden]", "[hidden]"]),
+        (stand_in("pathlib.PosixPath")("/", "home", "x"), "[hidden]"),
+        (f"Bearer {WORD}", "[hidden]"),
+        ({"prompt_tokens": 12, "completion": np.int64(3)}, {"prompt_tokens": 12, "completion": 3}),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_everything_but_numbers_is_hidden_under_the_name_of_a_secret(value, hidden):
+    for key in ("tokens", "HF_TOKEN", np.str_("clientSecret")):
+        made, secret = plain_of({key: value, "note": "kept as it is"})
+        assert made == {key: hidden, "note": "kept as it is"}
+        assert secret is ("[hidden]" in repr(hidden))
+
+
+def test_arrays_under_the_name_of_a_secret():
+    numbers = np.arange(3)
+    made, _ = plain_of({"tokens": numbers, "secrets": np.array([WORD, "[CLS]"])})
+    assert (made["tokens"].dtype, made["tokens"].tolist()) == (numbers.dtype, [0, 1, 2])
+    assert made["secrets"].tolist() == ["[hidden]", "[CLS]"]
+
+
+def test_what_stands_under_a_secret_and_elsewhere_is_kept_there():
+    shared = ["a word here", {"deep": "as well"}]
+    shared.append(shared)
+    made, _ = plain_of({"password": shared, "notes": shared})
+    assert made["notes"][:2] == shared[:2]
+    assert made["notes"][2] is made["notes"]
+    assert made["password"][:2] == ["[hidden]", {"deep": "[hidden]"}]
+    assert made["password"][2] is made["password"]
+
+
+def test_what_follows_the_name_of_a_secret_is_hidden():
+    for _ in range(2):  # what was seen before is no more harmless
+        made, secret = plain_of(
+            {"argv": ["run", "--api-key", WORD, "--seed", "other"], "environ": [("HF_TOKEN", WORD)]}
+        )
+        assert made["argv"] == ["run", "--api-key", "[hidden]", "--seed", "other"]
+        assert (made["environ"], secret) == ([("HF_TOKEN", "[hidden]")], True)
+    features = ["token", "length of the text", "password"]
+    assert plain_of({"features": features}) == ({"features": features}, False)
+
+
+@pytest.mark.parametrize(
+    ("content", "hidden"),
+    [
+        (b"\xff\xfe/home/somebody/x/y\x00\xff", b"\xff\xfe<path>\x00\xff"),
+        (b"\xff//Users//somebody/x\xff", b"\xff/<path>\xff"),
+        (b"\xff/a/b\xff", b"\xff/a/b\xff"),
+        (f"in {HOME}/x".encode(), b"in <path>"),
+    ],
+)
+def test_paths_in_bytes(content, hidden):
+    assert plain_of(content) == (hidden, False)
 
 
 def test_what_holds_no_secret_stays_the_same_object():
@@ -217,10 +292,18 @@ def test_what_holds_no_secret_stays_the_same_object():
     made = plain(values)
     assert all(made[name] is value for name, value in values.items() if name != "names")
     assert made["names"].dtype == values["names"].dtype
-    assert (plain.changed, plain.secret) == (False, False)
+    assert not plain.secret
 
 
-@pytest.mark.parametrize("text", ["hf_" * 100_000, "sk-" * 100_000, "://a:" * 60_000, "://" + "a:" * 100_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("hf_" * 100_000, "sk-" * 100_000, "://a:" * 60_000, "://" + "a:" * 100_000, "token" * 60_000 + "="),
+        *("token='" * 40_000, 'token="' + "token='" * 40_000, "token: " + "a" * 300_000, "--" * 100_000 + " token=x"),
+        *("?" * 200_000 + "=token", "?" + "a" * 200_000 + "=token", "-----BEGIN PRIVATE KEY-----\n" * 9_000),
+        *("authorization: " * 20_000, "bearer " * 40_000, "-----BEGIN " + "A " * 100_000, "key_" * 60_000 + "x="),
+    ],
+)
 def test_texts_made_to_take_long(text):
     before = time.process_time()
     Redaction({})(text)

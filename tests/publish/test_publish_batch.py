@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 from benchwright.arena import MethodMetadata
+from benchwright.arena.acceptable import FIELDS, LOSSES
 from benchwright.contract import Exit, Failure
 from benchwright.files import FileLock
 from benchwright.objects import StoreLocation
@@ -25,6 +26,7 @@ from benchwright.publish.batch import BatchOptions, run_batch
 from benchwright.publish.batch_manifest import BatchMethod, read_batch
 from benchwright.publish.batch_options import OPTIONS
 from benchwright.publish.batch_record import inputs_of
+from benchwright.publish.batch_report import MethodReport, labels
 from benchwright.publish.batch_steps import step_command
 from scripts_in_process import load
 
@@ -45,6 +47,10 @@ wrong_method_metadata = MethodMetadata.config(
     method="LinearModel", suite="{SUITE}", ag_key="LR", config_default="LinearModel_c1_default_BAG_L1",
     can_hpo=False, is_bag=True, verified=False, validation_protocol="8x1",
 )
+tuned_method_metadata = MethodMetadata.config(
+    method="LightGBM", suite="{SUITE}", ag_key="GBM", config_default="LightGBM_c1_default_BAG_L1", can_hpo=True,
+    is_bag=True, verified=False, validation_protocol="8x1",
+)
 hosted_method_metadata = MethodMetadata.config(
     method="RandomForest", suite="tabarena-2026-06-30", ag_key="RF", is_bag=True, can_hpo=False,
     cache_type="r2", cache_kwargs={{"bucket": "benchwright-tests", "prefix": "cache"}}, verified=False,
@@ -52,6 +58,7 @@ hosted_method_metadata = MethodMetadata.config(
 """
 FOREST = {"method_metadata": "demo.info:forest_method_metadata", "method": "RandomForest"}
 SYSTEM = {"method_metadata": "demo.info:system_method_metadata", "method": "DemoLogisticSystem"}
+TUNED = {"method_metadata": "demo.info:tuned_method_metadata", "method": "LightGBM"}
 WRONG = {"method_metadata": "demo.info:wrong_method_metadata", "method": "LinearModel"}
 
 
@@ -127,7 +134,7 @@ def test_what_else_is_processed_is_not_adopted(folder, key):
     """Of the options of the upload it does not matter how they were."""
     value = {"backend": "ray", "expect_validation_protocol": "tabarena"}.get(key)
     if value is None:
-        value = ["x"] if key.startswith("accept") else OPTIONS[key].when
+        value = [OPTIONS[key].known[0]] if key.startswith("accept") else OPTIONS[key].when
     store = "local:hosted"
     inputs = {inputs_of(read_batch(manifest(folder, FOREST | own, store=store))[0]) for own in ({}, {key: value})}
     assert len(inputs) == (2 if OPTIONS[key].script == "process" else 1)
@@ -148,6 +155,8 @@ def test_every_problem_of_a_manifest_is_told_at_once(folder):
         WRONG | {"accept_mismatch": "is_bag", "store": "ftp://bucket"},
         WRONG | {"expect_validation_protocol": "tabarina", "store": "local:x"},
         WRONG | {"store": "local:x"},
+        SYSTEM | {"accept_finding": ["nonsense", "trunkated"], "accept_mismatch": ["bogusfield"], "store": "local:x"},
+        TUNED | {"cache_hpo_trajectories": False, "store": "local:x"},
     ]
     exit, problems = problems_of(manifest(folder, *methods, jbos=2))
     assert exit == Exit.USAGE
@@ -161,8 +170,9 @@ def test_every_problem_of_a_manifest_is_told_at_once(folder):
         "method 1: upload_raw: 'no', expected true or false",
         f"method 1: data: {folder}/nowhere is no folder, expected the path of a folder of results",
         "method 1: RandomForest: cache_type: 'local', which names no store, expected r2 or s3\n    fix: declare one: "
-        'scripts/set_method_info.py MODULE:ATTR --set cache_type=r2 --set \'cache_kwargs={"bucket": "BUCKET", '
-        '"prefix": "PREFIX"}\', or name one with --store LOCATION',
+        f"scripts/set_method_info.py demo.info:forest_method_metadata --repo '{folder}/a checkout' "
+        '--set cache_type=r2 --set \'cache_kwargs={"bucket": "BUCKET", "prefix": "PREFIX"}\', '
+        "or name one with --store LOCATION",
         "method 2: demo.info:forrest_method_metadata: no forrest_method_metadata in src/demo/info.py, expected a "
         "name that a method is declared under\n    fix: did you mean 'forest_method_metadata' or "
         "'hosted_method_metadata' or 'system_method_metadata'?",
@@ -171,6 +181,15 @@ def test_every_problem_of_a_manifest_is_told_at_once(folder):
         "method 5: accept_mismatch: 'is_bag', expected a list of fields",
         "method 5: store: ftp://bucket: no store, expected local:FOLDER, gs://BUCKET/PREFIX, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX",
         "method 6: expect_validation_protocol: 'tabarina', expected tabarena or beyondarena",
+        f"method 8: accept_finding: 'nonsense', which is none of them, expected a list of codes\n    fix: one of "
+        f"{', '.join(LOSSES)}",
+        "method 8: accept_finding: 'trunkated', which is none of them, expected a list of codes\n    "
+        "fix: did you mean 'truncated'?",
+        "method 8: accept_mismatch: 'bogusfield', which is none of them, expected a list of fields\n    fix: one of "
+        f"{', '.join(sorted(FIELDS))}",
+        "method 9: cache_hpo_trajectories: false, for LightGBM, which is tuned: it cannot be uploaded without them, "
+        "expected true\n    fix: take it out; scripts/run_process_method.py --no-cache-hpo-trajectories is for a look "
+        "at home",
         f"method 7: 'LinearModel' of '{SUITE}' again, as in method 6, expected each method once\n    "
         "fix: take one out, or give the other run a suite of its own",
     ]
@@ -474,6 +493,42 @@ def test_a_failed_method_stops_no_other(tmp_path):
         str(SCRIPT.with_name("set_method_info.py")), "demo.info:wrong_method_metadata", "--set", "can_hpo=true",
     ]  # fmt: skip
     assert again.endswith(" --apply")
+
+
+def test_losses_are_accepted_in_the_manifest_and_nowhere_else(tmp_path):
+    prepare(tmp_path)
+    runs = tmp_path / "runs" / "RandomForest_c1_default_BAG_L1"
+    shutil.copytree(RAW / "data" / runs.name, runs)
+    first, second, *_ = sorted(runs.glob("*/0_0/results.pkl"))
+    first.write_bytes(b"garbage")
+    second.write_bytes(b"")
+    own = FOREST | {"data": "runs"}
+    path = manifest(tmp_path, SYSTEM, own | {"accept_finding": ["not-a-pickle"]}, store="local:hosted")
+    done = publish(path, "--json")
+    envelope = json.loads(done.stdout.splitlines()[-1])
+    (problem,) = [each for each in envelope["problems"] if each["code"] == "findings-not-accepted"]
+    assert problem["fix"] == (
+        "mend the results and run the batch again; or accept the loss, at their owner's word, in "
+        f"{path}: method 2: accept_finding: [empty-file, not-a-pickle]"
+    )
+    assert not [step for step in envelope["next"] if "run_process_method" in step]
+    told = yaml.safe_load(problem["fix"].partition("method 2: ")[2])
+    done = publish(manifest(tmp_path, SYSTEM, own | told, store="local:hosted"))
+    assert (done.returncode, "DONE RandomForest: 7 results processed" in done.stdout) == (0, True)
+
+
+def test_two_runs_of_one_method_are_told_apart(folder):
+    other = FOREST | {"method_metadata": "demo.info:hosted_method_metadata"}
+    methods = read_batch(manifest(folder, FOREST, SYSTEM, other, store="local:hosted"))
+    names = [f"RandomForest ({SUITE})", "DemoLogisticSystem", "RandomForest (tabarena-2026-06-30)"]
+    assert labels(methods) == names
+    reports = [
+        MethodReport(method, name, {}, ("process",), folder) for method, name in zip(methods, names, strict=True)
+    ]
+    assert [report.line() for report in reports] == [f"LEFT {name} before process" for name in names]
+    assert [(report.to_dict()["method"], report.to_dict()["suite"]) for report in reports][::2] == [
+        ("RandomForest", SUITE), ("RandomForest", "tabarena-2026-06-30"),
+    ]  # fmt: skip
 
 
 def test_missing_credentials_are_told_before_anything_is_processed(tmp_path):

@@ -313,6 +313,14 @@ def test_another_cache_is_no_store(cache, tmp_path):
     assert not cache.exists()
 
 
+def test_what_lies_alone_at_the_very_place_is_named(store, cache):
+    store.put(f"{PREFIX}/raw.zip", b"x")
+    assert str(refused(store, cache, Exit.NO)).endswith(
+        "no artifact there, expected a hosted artifact\n"
+        "    fix: only raw.zip without metadata.yaml: whoever uploaded it must run that upload again to its end"
+    )
+
+
 def test_a_name_that_is_not_hosted_gets_the_closest_one(store, planned, cache):
     upload(planned(store), store)
     failure = refused(store, cache, Exit.NO, method="LinearModl")

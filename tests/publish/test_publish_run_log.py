@@ -496,6 +496,16 @@ def test_purpose_and_notes_come_from_the_docstring(run):
     assert run.bullets(purpose="Another one.")["Purpose"] == "Another one."
 
 
+def test_no_absolute_path_is_kept_from_texts(run):
+    run.result(START)
+    told = {"purpose": "As in /home/alice/old runs/notes.md.", "notes": ("see /home/alice/x/y ",)}
+    bullets = run.bullets(**told, fixes=("moved /scratch/bob/tmp away",))
+    assert "alice" not in str(bullets) and "bob" not in str(bullets)
+    assert bullets["Purpose"].startswith("As in <path>")
+    assert bullets["Fixes"] == "moved <path> away"
+    assert run.plan(**told).entry.count("see <path>") == 1
+
+
 def test_the_plan_is_fenced_whatever_it_holds(run):
     run.result(START)
     entry = run.plan().entry
@@ -708,7 +718,7 @@ def test_a_log_that_may_not_be_written_is_refused_where_something_is_to_be_writt
     run.result(START)
     with pytest.raises(Failure) as caught:
         run.plan()
-    assert caught.value.exit == Exit.REFUSED
+    assert caught.value.exit == Exit.ENVIRONMENT
     assert str(caught.value) == (
         f"{run.log}: not writable, expected a checkout of yours\n    fix: chmod u+w '{run.log}'"
     )

@@ -102,6 +102,33 @@ def test_a_suite_that_no_folder_can_be_called_by_is_refused(target, answer, suit
     assert target.path.read_text() == SOURCE
 
 
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ("display_name=/home/somebody/x", "a path of one machine"),
+        ("reference_url=https://example.org/x?api_key=somebodyssecret", "a text with a secret"),
+        ('cache_kwargs={"bucket": "b", "prefix": "p", "api_key": "somebodyssecret"}', "a text with a secret"),
+    ],
+)
+@pytest.mark.parametrize("more", [[], ["--apply"]])
+def test_what_nobody_may_read_is_refused_and_not_told(target, answer, change, found, more):
+    envelope = answer("models.info:x_metadata", "--set", change, "--repo", str(target.repository), *more)
+    (problem,) = envelope["problems"]
+    field = change.partition("=")[0]
+    assert (envelope["exit"], problem["where"], problem["found"]) == (2, f"MethodMetadata 'A': {field}", found)
+    assert envelope["next"] == [] and "somebody" not in str(envelope)
+    assert target.path.read_text() == SOURCE
+
+
+def test_a_secret_that_is_taken_out_is_not_told(tmp_path, answer):
+    call = "MethodMetadata(method='A', cache_kwargs={'bucket': 'b', 'prefix': 'p', 'api_key': 'somebodyssecret'})"
+    target = checkout(tmp_path, f"x_metadata = {call}\n", attribute="x_metadata")
+    change = 'cache_kwargs={"bucket": "b", "prefix": "p"}'
+    envelope = answer("models.info:x_metadata", "--set", change, "--repo", str(target.repository), "--apply")
+    assert envelope["exit"] == 0 and "somebody" not in str(envelope)
+    assert "somebody" not in target.path.read_text()
+
+
 def test_another_suite_needs_force_and_the_next_command_has_it(target, answer):
     words = ("models.info:x_metadata", "--repo", str(target.repository), "--set")
     answer(*words, "suite=run-1", "--apply")

@@ -372,7 +372,13 @@ def test_objects_without_a_recorded_digest_are_read_back_before_they_count(moto,
     assert upload(plan, moto_store).sent == ()
     size = client.head_object(Bucket="results", Key=keys["raw.zip"])["ContentLength"]
     client.put_object(Bucket="results", Key=keys["raw.zip"], Body=bytes(size))
-    assert refused(plan, moto_store).problems[0].found == "an artifact of another program: raw.zip"
+    assert str(refused(plan, moto_store).problems[0]) == (
+        f"{plan.url}: damaged, or written over since this artifact was uploaded: raw.zip, expected the objects that "
+        "its manifest lists\n    fix: look at what is there; --replace sends what this artifact's manifest lists, from "
+        "the files here"
+    )
+    report = upload(plan, moto_store, replace=True)
+    assert report.verification.ok and report.sent == ("raw.zip", "metadata.yaml")
 
 
 def test_a_damaged_object_is_found_and_replacing_mends_it(moto, moto_store, planned):
@@ -384,7 +390,7 @@ def test_a_damaged_object_is_found_and_replacing_mends_it(moto, moto_store, plan
     client.put_object(Bucket="results", Key=key, Body=bytes(there["ContentLength"]), Metadata=there["Metadata"])
     verification = upload(plan, moto_store).verification
     assert [problem.code for problem in verification.problems] == ["digest-mismatch"]
-    assert verification.problems[0].fix.endswith("where the store's own record is wrong, --replace")
+    assert verification.problems[0].fix.endswith("what is damaged there takes --replace with it")
     report = upload(plan, moto_store, replace=True)
     assert report.verification.ok and report.sent == ("raw.zip", "metadata.yaml")
 

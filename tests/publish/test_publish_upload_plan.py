@@ -426,7 +426,8 @@ def test_an_upload_to_another_store_than_the_declared_one_is_said(cache):
     plan = plan_upload(opened(cache), StoreLocation.parse("s3://mine/x"))
     assert [str(remark) for remark in plan.remarks] == [
         "LinearModel: cache_kwargs: the metadata names r2://tabarena/cache, the upload goes to s3://mine/x, "
-        "expected one place\n    fix: colleagues need: scripts/fetch_method.py METHOD SUITE --store LOCATION"
+        "expected one place\n    fix: colleagues need: scripts/fetch_method.py LinearModel "
+        f"{SUITE} --store s3://mine/x"
     ]
 
 

@@ -61,7 +61,7 @@ def test_every_object_that_is_missing_or_another_is_named(store, planned):
     assert str(verification.problems[0]) == (
         f"{store.url}/{PREFIX}/metadata.yaml: no such object, expected the object of this artifact\n"
         "    fix: upload it again: scripts/run_upload_results.py --apply; "
-        "where the store's own record is wrong, --replace"
+        "what is damaged there takes --replace with it"
     )
     assert len(verification.proofs) == 4
 
@@ -199,7 +199,7 @@ def test_a_sidecar_that_is_none_is_a_problem(store, planned):
     assert str(problem) == (
         f"{store.url}/{PREFIX}/provenance.json: other content, expected a sidecar of format 1\n"
         "    fix: upload it again: scripts/run_upload_results.py --apply; "
-        "where the store's own record is wrong, --replace"
+        "what is damaged there takes --replace with it"
     )
 
 

@@ -1,6 +1,6 @@
 """Files that survive a kill: atomic writes, bounded reads, digests, locks, and the one owner of a run's paths."""
 
-from benchwright.files.atomic import atomic_writer, write_bytes, write_json, write_text
+from benchwright.files.atomic import atomic_writer, naming_full_disks, write_bytes, write_json, write_text
 from benchwright.files.lock import FileLock
 from benchwright.files.reading import digest, inside, open_regular, read_bytes, read_json
 from benchwright.files.run_paths import RunPaths
@@ -12,6 +12,7 @@ __all__ = [
     "atomic_writer",
     "digest",
     "inside",
+    "naming_full_disks",
     "open_regular",
     "read_bytes",
     "read_json",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchwright.contract import Exit, Failure, usage_error
+from benchwright.contract import HIDDEN, Exit, Failure, usage_error
 from benchwright.objects.credentials import credentials_for, missing_credentials, settings_from_environment
 from benchwright.objects.folder import FolderStore
 from benchwright.objects.keys import check_key
@@ -42,7 +42,8 @@ class StoreLocation:
                 raise _bad_store(str(self), "no folder", "local:FOLDER")
             return
         if not _BUCKET.fullmatch(self.place):
-            raise _bad_store(str(self), f"no bucket: {self.place!a}", f"{self.kind}://BUCKET/PREFIX")
+            shown = "with a user or a password" if "@" in str(self) else ascii(self.place)
+            raise _bad_store(str(self), f"no bucket: {shown}", f"{self.kind}://BUCKET/PREFIX")
         if self.prefix:
             check_key(self.prefix)
 
@@ -110,4 +111,9 @@ def _at_google(location: StoreLocation, url: str, settings: Mapping[str, str], p
 
 
 def _bad_store(where: str, found: str, expected: str) -> Failure:
-    return usage_error(where, found, expected, code="bad-store")
+    return usage_error(_without_user(where), found, expected, code="bad-store")
+
+
+def _without_user(text: str) -> str:
+    """The text of an address without the user and the password that some give in it."""
+    return re.sub(r"(?<=:)(/*).*@", rf"\1{HIDDEN}@", text)

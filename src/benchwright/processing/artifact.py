@@ -21,7 +21,7 @@ from benchwright.processing.coverage import coverage_findings, lost_datasets, ta
 from benchwright.processing.ensemble.preload import preload
 from benchwright.processing.findings import Finding, sorted_findings, with_accepted
 from benchwright.processing.hiding import redaction
-from benchwright.processing.kept_raw import refuse_lost_raw
+from benchwright.processing.kept_raw import refuse_lost_input, refuse_lost_raw
 from benchwright.processing.ray_workers import on_ray
 from benchwright.processing.recorded_folder import RecordedFolder
 from benchwright.processing.staging import staging_folder
@@ -79,8 +79,9 @@ def build_artifact(
     Raises:
         Failure: with every problem. The results are not those of this method, contradict each other, or lack the
             default config (exit 1); the present artifact has raw results that would be lost (code
-            ``raw-would-be-lost``), or another build of the method is at work (``locked``; both exit 5); a worker was
-            killed (exit 4); a package is missing (exit 3).
+            ``raw-would-be-lost``), or is where ``files`` lie and would not keep them as they are
+            (``input-would-be-lost``, whatever is to be replaced), or another build of the method is at work
+            (``locked``; all exit 5); a worker was killed (exit 4); a package is missing (exit 3).
         OSError: the cache cannot be written, or its disk is full. The earlier artifact is untouched.
     """
     metadata = metadata if cache_root is None else replace(metadata, cache_root=Path(cache_root), artifact_dir=None)
@@ -88,8 +89,10 @@ def build_artifact(
     tasks = TaskTable(task_rows or ())
     _check_files(files, metadata)
     with staging_folder(metadata) as folder:
-        if not cache_raw and not replace_present:
-            refuse_lost_raw(metadata.path, {})  # before the work; what the new one has is known after it
+        if not cache_raw:  # before the work; what the new one has is known after it
+            refuse_lost_input(files, metadata.path, {})
+            if not replace_present:
+                refuse_lost_raw(metadata.path, {})
         plan = SplitPlan(metadata, folder, None, cache_raw, redact)
         parts = _all_parts(files, plan, _Effort(jobs, backend, progress), trajectories=trajectories)
         recorded = RecordedFolder(folder)
@@ -97,6 +100,7 @@ def build_artifact(
         artifact = _finish(recorded, parts, plan, tasks, beside=[*beside, *lost], accept=accept)
         if not replace_present:
             refuse_lost_raw(metadata.path, recorded.files)
+        refuse_lost_input(files, metadata.path, recorded.files)
         swap_in(folder, metadata.path)
     return artifact
 

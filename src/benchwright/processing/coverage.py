@@ -40,8 +40,13 @@ def task_problems(facts: Iterable[SplitFacts], tasks: TaskTable) -> Iterator[Pro
 
 def lost_datasets(files: Iterable[RawFile], facts: Iterable[SplitFacts]) -> Iterator[Finding]:
     """Datasets that have ``files`` and no result, whatever else is covered."""
-    for task, found in lost_tasks(files, {split.task_key for split in facts}).items():
-        yield Finding("dataset-lost", "error", task, None, None, found, f"at least one; {_IMPUTED}", _RUN)
+    yield from datasets_without(lost_tasks(files, {split.task_key for split in facts}))
+
+
+def datasets_without(found: Mapping[str, str]) -> Iterator[Finding]:
+    """Datasets without any result, by their folders' names, with what there is of each instead."""
+    for task, said in found.items():
+        yield Finding("dataset-lost", "error", task, None, None, said, f"at least one; {_IMPUTED}", _RUN)
 
 
 def coverage_findings(

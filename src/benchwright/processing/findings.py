@@ -77,6 +77,11 @@ class Finding:
         return cls(**values)
 
 
+def of_inspection(problem: Problem) -> Finding:
+    """A finding of what is doubtful about all of a method, which names no place outside its results."""
+    return Finding(problem.code, "warn", None, None, None, problem.found, problem.expected, problem.fix)
+
+
 def of_tree(problem: Problem, root: Path) -> Finding:
     """A finding of what lies in the tree at ``root`` beside its result files, by its place there."""
     place = problem.where.removeprefix(f"{root.expanduser().absolute()}/")
@@ -91,13 +96,19 @@ def with_accepted(findings: Sequence[Finding], codes: Collection[str]) -> list[F
     ]
 
 
+def failing_codes(findings: Iterable[Finding]) -> list[str]:
+    """The codes, sorted, whose acceptance would let the artifact be published."""
+    return sorted({finding.code for finding in findings if finding.fails})
+
+
 def not_accepted(findings: Iterable[Finding], where: str, process: str) -> Problem | None:
     """What the findings that fail an artifact amount to; ``process`` is the command that processes it."""
+    findings = list(findings)
     counts = Counter(finding.code for finding in findings if finding.fails)
     if not counts:
         return None
     told = ", ".join(f"{count:,} {code}" for code, count in sorted(counts.items()))
-    accept = " ".join(f"--accept-finding {code}" for code in sorted(counts))
+    accept = " ".join(f"--accept-finding {code}" for code in failing_codes(findings))
     found, expected = f"results are lost: {told}", "all of them, or that their loss is accepted"
     fix = f"mend the results and process again; or accept the loss, at their owner's word: {process} {accept}"
     return Problem("findings-not-accepted", where, found, expected, fix)

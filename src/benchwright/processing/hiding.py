@@ -4,28 +4,18 @@ from __future__ import annotations
 
 import re
 
-from benchwright.contract import HIDDEN, Redaction
+from benchwright.arena.machine_paths import without_paths, without_paths_in_bytes
+from benchwright.contract import HIDDEN, Redaction, names_a_secret
 
-HIDDEN_PATH = "<path>"
-SHORTEST_NAMED = 8
+_SHORTEST_NAMED = 5
 """Characters that a text needs to be taken for a secret by its key."""
 _FROM_ENVIRONMENT = 12
 """Characters. A shorter password of this machine may be an ordinary word, and hiding that would change a result."""
 _SHORTEST_PATH = 2
-_LONGEST_REMEMBERED = 100
+LONGEST_NAME = 100
 _MOST_REMEMBERED = 20_000
-_ROOTED = re.compile(r"(?:file://)?/[\w.~-](?:\S*$|.*/)|[A-Za-z]:[\\/]|\\\\\w")
-"""How a line begins that is an absolute path and nothing else, spaces in its names included."""
-_INSIDE = re.compile(r"""(?<![\w.<>/\\-])(?:file://)?(?:/[\w.@+~-]+){2,}/?|(?<!\w)[A-Za-z]:\\[\w.@+~\\-]+""")
-"""An absolute path within a text: two names at least, and nothing before it as in a fraction or a web address."""
-_SECRET_ENDINGS = ("token", "secret", "password", "passwd", "credential", "credentials", "key", "key_id", "keyid")
-_SECRET_KEY = re.compile(
-    r"(?:^|[_\W])(?:(?:access|api|auth|bearer|refresh|session)?[_-]?token|secret|passw(?:or)?d|credentials?"
-    r"|(?:access|api|private|secret)[_-]?key(?:[_-]?id)?)$",
-    re.IGNORECASE,
-)
-_SECRET_VALUE = re.compile(rf"[^\s\[<]\S{{{SHORTEST_NAMED - 1},}}")
-"""A word, but none in brackets, as the special tokens of language models are."""
+_SPECIAL = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
+"""A special token of a language model."""
 
 
 def redaction() -> Redaction:
@@ -41,40 +31,51 @@ class Hiding:
     """
 
     def __init__(self, redact: Redaction, *, paths: bool) -> None:
-        self.redact = redact
         self.harmless: set[str] = set()
         self.shortest = _SHORTEST_PATH if paths else redact.shortest
+        self._redact = redact
         self._paths = paths
 
-    def without_paths(self, text: str) -> str:
-        """The text, without absolute paths where these are to be hidden."""
-        return without_paths(text) if self._paths else text
+    def __call__(self, text: str) -> tuple[str, bool]:
+        """The text as it may be published, and whether that hides a secret."""
+        redacted = self._redact(text)
+        hidden = without_paths(redacted) if self._paths else redacted
+        if hidden == text and not self.is_name(text):
+            self._remember(text)
+        return hidden, redacted != text
 
-    def remember(self, text: str) -> None:
+    def is_name(self, text: str) -> bool:
+        """Whether a text is the name of a secret, so that what follows it may be one; no such text is harmless."""
+        return len(text) <= LONGEST_NAME and names_a_secret(text)
+
+    def in_bytes(self, text: str) -> tuple[str, bool]:
+        """The same of bytes that are no text: in those only the paths of usual folders are met by more than chance."""
+        redacted = self._redact(text)
+        return without_paths_in_bytes(redacted) if self._paths else redacted, redacted != text
+
+    def _remember(self, text: str) -> None:
         """Note a text that is harmless; there is room for those of a benchmark, not for a novel."""
-        if len(text) <= _LONGEST_REMEMBERED and len(self.harmless) < _MOST_REMEMBERED:
+        if len(text) <= LONGEST_NAME and len(self.harmless) < _MOST_REMEMBERED:
             self.harmless.add(text)
 
 
-def without_paths(text: str) -> str:
-    """The text, itself if it names no absolute path."""
-    if "/" not in text and "\\" not in text:
-        return text
-    rooted = "\n" not in text and _ROOTED.match(text)
-    hidden = HIDDEN_PATH if rooted else _INSIDE.sub(HIDDEN_PATH, text)
-    return text if hidden == text else hidden
+class HidingAll(Hiding):
+    """How texts under a key that names a secret are hidden: each, whatever it looks like."""
+
+    def __init__(self) -> None:
+        super().__init__(Redaction({}), paths=True)
+        self.shortest = _SHORTEST_NAMED
+
+    def __call__(self, text: str) -> tuple[str, bool]:
+        """The mark; but a special token of a language model, or a text too short to be secret, as it is."""
+        hidden = text if len(text) < _SHORTEST_NAMED or text == HIDDEN or _SPECIAL.fullmatch(text) else HIDDEN
+        return hidden, hidden != text
+
+    def in_bytes(self, text: str) -> tuple[str, bool]:
+        """As of a text."""
+        return self(text)
 
 
 def published(text: str, redact: Redaction) -> str:
     """The text without absolute paths and secrets."""
     return without_paths(redact(text))
-
-
-def names_a_secret(key: str) -> bool:
-    """Whether the text under this key is a secret whatever it looks like: ``api_key``, ``HF_TOKEN``, ``password``."""
-    return key.lower().endswith(_SECRET_ENDINGS) and _SECRET_KEY.search(key) is not None
-
-
-def without_named_secret(text: str) -> str:
-    """The text under a key that `names_a_secret`; itself where it is too short, or no single word."""
-    return HIDDEN if _SECRET_VALUE.fullmatch(text) else text

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
 import numpy as np
 
-from benchwright.processing.hiding import SHORTEST_NAMED, Hiding, names_a_secret, without_named_secret
+from benchwright.contract import names_a_secret
+from benchwright.processing.hiding import LONGEST_NAME, Hiding, HidingAll
 from benchwright.raw.fields import show
 from benchwright.raw.rebuild import Rebuilder, plain_array
 from benchwright.raw.stand_in import StandIn, StandInType
@@ -23,19 +24,22 @@ class TooDeep(Exception):
 
 
 class Plain:
-    """Makes the values of one file plain, and remembers whether anything was ``changed``, or a ``secret`` hidden.
+    """Makes the values of one file plain, and remembers whether a ``secret`` was hidden.
 
     Containers that the file holds twice are one object again afterwards, so that a small file does not grow. A set
     becomes a sorted list: its own order changes from run to run. An object becomes a dict of what it was made from,
-    with its class under ``class`` unless it is a dict of a class of its own; a path its text.
+    with its class under ``class`` unless it is a dict of a class of its own; a path its text. Numbers stay, also under
+    a key that names a secret.
     """
 
     def __init__(self, hiding: Hiding) -> None:
-        self.changed = False
         self.secret = False
         self._hiding = hiding
         self._made: dict[int, tuple[Any, Any]] = {}
         """What became of each container, by its id, which no other has while the container is kept here."""
+        self._keyed: _Keyed | None = None
+        self._names = 0
+        """How often a text was the name of a secret."""
 
     def __call__(self, value: Any, depth: int = 0) -> Any:
         """The value, or what takes its place.
@@ -65,16 +69,21 @@ class Plain:
         if kind is list:
             items: list[Any] = []
             self._made[id(value)] = value, items
-            harmless = self._hiding.harmless
+            harmless, names = self._hiding.harmless, self._names
             items.extend(
                 item if type(item) in _AS_THEY_ARE or (type(item) is str and item in harmless) else self(item, depth)
                 for item in value
             )
+            if self._names > names:
+                self._hide_behind_names(value, items, depth)
             return items
         if kind is tuple:
-            return self._remember(value, tuple(self(item, depth) for item in value))
+            names = self._names
+            items = [self(item, depth) for item in value]
+            if self._names > names:
+                self._hide_behind_names(value, items, depth)
+            return self._remember(value, tuple(items))
         if kind in (set, frozenset):
-            self.changed = True
             return self._remember(value, sorted((self(item, depth) for item in value), key=repr))
         if isinstance(value, np.ndarray):
             return self._remember(value, self._array(value, depth))
@@ -85,16 +94,19 @@ class Plain:
         if isinstance(value, StandIn):
             return self._object(value, depth)
         if isinstance(value, StandInType | Rebuilder):
-            return self._replaced(self._text(value.origin))
+            return self._text(value.origin)
         return value
 
     def _remember(self, value: Any, made: Any) -> Any:
         self._made[id(value)] = value, made
         return made
 
-    def _replaced(self, made: Any) -> Any:
-        self.changed = True
-        return made
+    def _hide_behind_names(self, value: Sequence[Any], made: list[Any], depth: int) -> None:
+        """Hide what follows the name of a secret: in a command line, or in a pair of a key and its value."""
+        pair = type(value) is tuple and len(value) == 2
+        for place, name in enumerate(value[:-1], 1):
+            if isinstance(name, str) and (pair or name.startswith("--")) and names_a_secret(name):
+                made[place] = self._under_secret(value[place], depth)
 
     def _fill(self, made: dict[Any, Any], items: Iterable[tuple[Any, Any]], depth: int) -> None:
         kept, harmless = _AS_THEY_ARE, self._hiding.harmless
@@ -106,21 +118,20 @@ class Plain:
             kind = type(item)
             if kind in kept:
                 made[name] = item
+            elif type(name) is str and len(name) <= LONGEST_NAME and names_a_secret(name):
+                made[name] = self._under_secret(item, depth)
             elif kind is not str:
                 made[name] = self(item, depth)
-            elif len(item) >= SHORTEST_NAMED and type(key) is str and names_a_secret(key):
-                made[name] = self._named(item)
             else:
                 made[name] = item if item in harmless else self._text(item)
 
     def _key(self, key: Any, depth: int) -> Any:
         name = self(key, depth)
         if isinstance(name, list | dict | np.ndarray):  # what a frozen set or an object became
-            return self._replaced(show(key))
+            return show(key)
         return name
 
     def _object(self, value: StandIn, depth: int) -> Any:
-        self.changed = True
         if value.origin.startswith("pathlib.") and all(type(part) is str for part in value.args):
             # Pickled by its parts, of which none looks like a path.
             kind = PureWindowsPath if "Windows" in value.origin else PurePosixPath
@@ -151,34 +162,45 @@ class Plain:
             copy[place] = item
         return copy.reshape(plain.shape)
 
-    def _text(self, text: str) -> str:
-        redacted = self._hiding.redact(text)
-        hidden = self._hiding.without_paths(redacted)
-        self.secret |= redacted != text
-        if hidden == text:
-            self._hiding.remember(text)
-            return text
-        return str(self._replaced(hidden))
+    def _under_secret(self, value: Any, depth: int) -> Any:
+        """A value under a key that names a secret."""
+        self._keyed = self._keyed or _Keyed(self)
+        made = self._keyed(value, depth)
+        self.secret |= self._keyed.secret
+        return made
 
-    def _named(self, text: str) -> str:
-        """A text under a key that names a secret."""
-        hidden = without_named_secret(text)
-        if hidden == text:
-            return self._text(text)
-        self.secret = True
-        return str(self._replaced(hidden))
+    def _text(self, text: str) -> str:
+        self._names += self._hiding.is_name(text)
+        return self._noted(*self._hiding(text))
+
+    def _noted(self, hidden: str, secret: bool) -> str:
+        self.secret |= secret
+        return hidden
 
     def _bytes(self, content: bytes | bytearray) -> bytes | bytearray:
-        """Bytes of a text, or what else they are: in those only a secret would be met by more than chance."""
         try:
-            text = content.decode()
-            hidden = self._text(text).encode()
+            hidden = self._text(content.decode()).encode()
         except UnicodeDecodeError:
             text = content.decode("ascii", "surrogateescape")
-            hidden = self._hiding.redact(text).encode("ascii", "surrogateescape")
-            self.secret |= hidden != content
-            self.changed |= hidden != content
+            hidden = self._noted(*self._hiding.in_bytes(text)).encode("ascii", "surrogateescape")
         return content if hidden == content else hidden
+
+
+class _Keyed(Plain):
+    """Makes values plain that stand under a key which names a secret: their texts are secrets, their own keys are not.
+
+    A container that stands elsewhere as well becomes another one there.
+    """
+
+    def __init__(self, outer: Plain) -> None:
+        super().__init__(HidingAll())
+        self._outer = outer
+
+    def _key(self, key: Any, depth: int) -> Any:
+        return self._outer._key(key, depth)
+
+    def _under_secret(self, value: Any, depth: int) -> Any:
+        return self(value, depth)
 
 
 def json_ready(value: Any) -> Any:

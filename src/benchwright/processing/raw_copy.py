@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from benchwright.arena import MethodMetadata
 from benchwright.contract import Failure, Problem, Redaction
-from benchwright.processing.gzip_stream import HEADER, gzipped
+from benchwright.processing.gzip_stream import gzipped
 from benchwright.processing.hiding import Hiding
 from benchwright.processing.naming import family_names
 from benchwright.processing.plain import Plain, TooDeep
@@ -23,13 +23,9 @@ _PREDICTIONS = {"pred_proba_dict_val", "pred_proba_dict_test"}
 
 @dataclass(frozen=True, slots=True)
 class PlainSource:
-    """What a file holds, as plain values without paths and secrets.
-
-    ``changed`` says whether that differs from what is in the file, ``had_secret`` whether a secret was hidden.
-    """
+    """What a file holds, as plain values without paths and secrets; ``had_secret`` says whether one was hidden."""
 
     values: dict[Any, Any]
-    changed: bool
     had_secret: bool
 
 
@@ -65,36 +61,31 @@ def plain_source(file: LoadedFile, hidings: Hidings) -> PlainSource:
     if data.secret:
         found, fix = f"{_DATA} hold what looks like a secret", "rename the rows or classes, and run this item again"
         raise Failure(Problem("secret-in-data", path, found, "data that can be published", fix))
-    return PlainSource(values, data.changed or told.changed, told.secret)
+    return PlainSource(values, told.secret)
 
 
 def raw_copy(file: LoadedFile, source: PlainSource, name: str, metadata: MethodMetadata) -> bytes:
     """The result under its processed ``name``, as a gzip file of the plain values in ``source``.
 
-    Apart from the names, they are as in the file, in today's layout. The bytes of a file in which nothing changes are
-    kept.
+    Apart from the names, they are as in the file, in today's layout. They are always written anew: a file can hold
+    texts that its values do not. A copy of a copy has the same bytes.
     """
     values = dict(source.values)
-    renamed = _rename(values, file.result, name, metadata)
-    if not (renamed or source.changed) and file.content.startswith(HEADER):
-        return file.content
+    _rename(values, file.result, name, metadata)
     return gzipped(pickle.dumps(values, _PROTOCOL))
 
 
-def _rename(values: dict[Any, Any], result: Result, name: str, metadata: MethodMetadata) -> bool:
-    """Give ``values`` the processed names; whether that changed anything."""
-    changed = name != result.framework
+def _rename(values: dict[Any, Any], result: Result, name: str, metadata: MethodMetadata) -> None:
+    """Give ``values`` the processed names."""
     values["framework"] = name
     if result.predictions is None:
-        return changed
+        return
     recorded = values.get("method_metadata") or result.method_metadata
     values["method_metadata"] = {**recorded, **family_names(recorded, metadata)}
     artifacts = values[_DATA]
     if list(artifacts) == [result.dataset]:  # the first layout
         artifacts = artifacts[result.dataset][result.split]
-        changed = True
     values[_DATA] = {
         part: {name: content[result.framework]} if part in _PREDICTIONS else content
         for part, content in artifacts.items()
     }
-    return changed or values["method_metadata"] != recorded

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from benchwright.arena.machine_paths import without_paths
 from benchwright.contract import Failure, Problem, Redaction
-from benchwright.processing.hiding import without_paths
 from benchwright.raw.result import Result
 
 if TYPE_CHECKING:

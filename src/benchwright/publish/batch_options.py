@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from benchwright.arena.acceptable import FIELDS, LOSSES
 from benchwright.arena.official import OFFICIAL_PROTOCOLS
 
 
@@ -51,11 +52,12 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """An option that is given once for each of several values."""
+    """An option that is given once for each of several ``known`` values."""
 
     script: Literal["process", "upload"]
     option: str
     expected: str
+    known: Sequence[str]
 
     def fits(self, value: Any) -> bool:
         """Whether the key may have this value."""
@@ -68,9 +70,9 @@ class Repeated:
 
 OPTIONS: Mapping[str, Switch | Choice | Repeated] = {
     "expect_validation_protocol": Choice("process", "--expect-validation-protocol", tuple(OFFICIAL_PROTOCOLS)),
-    "accept_mismatch": Repeated("process", "--accept-mismatch", "a list of fields"),
+    "accept_mismatch": Repeated("process", "--accept-mismatch", "a list of fields", FIELDS),
     "ignore_metadata_mismatch": Switch("process", "--ignore-metadata-mismatch"),
-    "accept_finding": Repeated("process", "--accept-finding", "a list of codes"),
+    "accept_finding": Repeated("process", "--accept-finding", "a list of codes", LOSSES),
     "cache_raw": Switch("process", "--no-cache-raw", when=False),
     "cache_hpo_trajectories": Switch("process", "--no-cache-hpo-trajectories", when=False),
     "backend": Choice("process", "--backend", ("local", "ray")),

@@ -17,9 +17,7 @@ from benchwright.publish.proof import bring_object, kept
 
 DESCRIPTIONS = (layout.METADATA, layout.SIDECAR)
 """The objects that describe the others."""
-UPLOAD_AGAIN = (
-    "upload it again: scripts/run_upload_results.py --apply; where the store's own record is wrong, --replace"
-)
+UPLOAD_AGAIN = "upload it again: scripts/run_upload_results.py --apply; what is damaged there takes --replace with it"
 
 
 @dataclass(frozen=True)

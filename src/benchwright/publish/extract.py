@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchwright.contract import Exit, Failure, Problem, some
+from benchwright.files import naming_full_disks
 from benchwright.objects.keys import is_key
 from benchwright.processing.layout import SIDECAR
 from benchwright.processing.sidecar import FileFacts
@@ -60,7 +61,7 @@ def extract_zip(
             target = folder / entry.filename
             target.parent.mkdir(parents=True, exist_ok=True)
             digest = hashlib.sha256()
-            with open(target, "xb") as file:
+            with naming_full_disks(target), open(target, "xb") as file:
                 for piece in _content(source, entry, where):
                     file.write(piece)
                     digest.update(piece)

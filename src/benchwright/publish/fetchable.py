@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from benchwright.arena import did_you_mean
-from benchwright.contract import Exit, Failure, Problem
+from benchwright.contract import Exit, Failure, Problem, some
 from benchwright.objects import ObjectInfo, ObjectStore
 from benchwright.processing import layout
 from benchwright.publish.description import DESCRIPTIONS, Description, missing
@@ -76,7 +76,7 @@ def look_up(store: ObjectStore, method: str, suite: str, *, left_out: Collection
     there.pop(MANIFEST, None)
     if manifest is None:
         if layout.METADATA not in there:
-            raise not_hosted(f"{store.url}/{prefix}", _close_names(store, prefix))
+            raise not_hosted(f"{store.url}/{prefix}", _unmarked(there) or _close_names(store, prefix))
         objects = {name: HostedObject.of(info) for name, info in there.items() if part_of(name)}
     else:
         objects = dict(listed)
@@ -112,6 +112,13 @@ def _unlike(where: str, found: HostedObject, listed: HostedObject) -> Iterator[P
     else:
         said, expected = f"SHA-256 {found.sha256}", f"SHA-256 {listed.sha256}"
         yield Problem("digest-mismatch", where, said, expected, READ_AGAIN)
+
+
+def _unmarked(there: Collection[str]) -> str:
+    """What to do about objects that lie at the very place without the marker of an artifact."""
+    if not there:
+        return ""
+    return f"only {some(there)} without {layout.METADATA}: whoever uploaded it must run that upload again to its end"
 
 
 def _close_names(store: ObjectStore, prefix: str) -> str:

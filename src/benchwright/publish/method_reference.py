@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import shlex
 import sys
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,6 +17,9 @@ from benchwright.contract import Exit, Failure, Problem, named, usage_error
 from benchwright.publish.declarations import HOLDER_KEYWORD, declaration_in, known_fields
 from benchwright.publish.scope import Scope, parse
 from benchwright.publish.targets import Target, find_target
+
+REFERENCE = "MODULE:ATTR"
+"""What stands for a declaration in the fixes of those who do not know which one it is."""
 
 
 def load_method(reference: str, repository: Path | None = None) -> MethodMetadata:
@@ -42,6 +48,12 @@ def load_declared(reference: str, repository: Path | None = None) -> tuple[Metho
     scope = _scope(reference, repository)
     known = known_fields(scope)
     return _method(scope), known is None or "validation_protocol" in known
+
+
+def with_reference(problems: Iterable[Problem], reference: str, checkout: Path | None) -> list[Problem]:
+    """The problems with the declaration's own words where a fix has ``MODULE:ATTR``, and its ``checkout`` if named."""
+    words = shlex.join([reference, *(() if checkout is None else ("--repo", str(checkout)))])
+    return [replace(problem, fix=problem.fix.replace(REFERENCE, words)) for problem in problems]
 
 
 def _scope(reference: str, repository: Path | None) -> Scope:

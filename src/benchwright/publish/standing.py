@@ -127,6 +127,10 @@ class Standing:
     def _another(self) -> Problem:
         where, expected = self.plan.url, "nothing, or this very artifact"
         fix = "look at what is there; --replace puts this one in its place and lists the other as its predecessor"
+        if self.ours and self.strangers.keys() <= self.plan.manifest.objects.keys():
+            found = f"damaged, or written over since this artifact was uploaded: {', '.join(sorted(self.strangers))}"
+            fix = "look at what is there; --replace sends what this artifact's manifest lists, from the files here"
+            return Problem("hosted-damaged", where, found, "the objects that its manifest lists", fix)
         if self.manifest is None or self.ours:
             what = "an artifact" if self.marked else "objects"
             found = f"{what} of another program: {', '.join(sorted(self.strangers))}"

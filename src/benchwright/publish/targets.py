@@ -69,8 +69,8 @@ def find_target(reference: str, repository: Path | None = None, *, to_write: boo
 
     Raises:
         Failure: the reference is malformed or there is no such module (exit 2, with close names); two folders hold it
-            (exit 2). If it is found ``to_write``: it belongs to an installed package, leaves the repository by a link,
-            or may not be written (exit 5).
+            (exit 2). If it is found ``to_write``: it belongs to an installed package or leaves the repository by a link
+            (exit 5), or may not be written (exit 3).
     """
     module, attribute = _parsed(reference)
     if repository is not None and not repository.is_dir():
@@ -128,7 +128,7 @@ def refuse_unwritable(path: Path, repository: Path, *, elsewhere: str) -> None:
     ``elsewhere`` is what to do about a link that leaves the ``repository``, whose own links are resolved.
 
     Raises:
-        Failure: a link leads out of the repository, or file or folder is read-only (exit 5).
+        Failure: a link leads out of the repository (exit 5), or file or folder is read-only (exit 3).
     """
     real = path.resolve()
     if not real.is_relative_to(repository):
@@ -139,7 +139,10 @@ def refuse_unwritable(path: Path, repository: Path, *, elsewhere: str) -> None:
     for place, allowed in ((real, writable), (real.parent, os.access(real.parent, os.W_OK))):
         if not allowed:
             fix = f"chmod u+w {shlex.quote(str(place))}"
-            raise _refused("no-permission", str(place), "not writable", "a checkout of yours", fix)
+            if os.statvfs(place).f_flag & os.ST_RDONLY:
+                fix = "mount that disk to be written, or name another checkout with --repo DIR"
+            problem = Problem("no-permission", str(place), "not writable", "a checkout of yours", fix)
+            raise Failure(problem, exit=Exit.ENVIRONMENT)
 
 
 def _parsed(reference: str) -> tuple[str, str]:

@@ -41,7 +41,7 @@ def verify_objects(store: ObjectStore, expected: Manifest, *, basis: str, count:
                 proofs.append(Proof(name, read.size, str(read.sha256), "read back: size and digest as expected"))
         count(facts.size)
     remarks = [stray(store, info) for info in seen.unexpected if info.key != f"{prefix}/{MANIFEST}"]
-    with kept(problems, UPLOAD_AGAIN):
+    with kept(problems):
         hosted = read_manifest(store, expected.method, expected.suite)
         if hosted is None:
             said = "the next upload writes it; who fetches the artifact cannot compare digests"

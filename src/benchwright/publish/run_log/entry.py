@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchwright.arena.benchmark_log import entry_heading
+from benchwright.arena.machine_paths import without_paths
 from benchwright.contract import counted
 from benchwright.publish.run_log.head import Head, utc
 from benchwright.publish.run_log.records import SetUp
@@ -198,10 +199,13 @@ def _notes(notes: Sequence[str]) -> list[str]:
 
 
 def _bullet(text: str, indent: str = "") -> list[str]:
-    """A list item on lines of at most 120 columns, none of which begins like markup of its own."""
+    """A list item on lines of at most 120 columns, none of which begins like markup of its own.
+
+    Absolute paths, of a docstring or of an error, are no more shown than in an artifact: the log is published.
+    """
     start = f"{indent}- "
     lines = textwrap.wrap(
-        " ".join(text.split()),
+        without_paths(" ".join(text.split())),
         _WIDTH - len(start),
         break_long_words=False,
         break_on_hyphens=False,

@@ -127,8 +127,8 @@ def plan_log_entry(request: LogRequest) -> LogPlan:
     Raises:
         Failure: script, log, metadata or options are wrong (exit 2, every problem), nothing of the run is there and
             no date is given (exit 2), the metadata is that of another method or the artifact's sidecar damaged
-            (exit 1); the log is read-only or a link out of its repository, or the plan cannot be taken out of the
-            script (exit 5).
+            (exit 1); the log is read-only (exit 3), or a link out of its repository, or the plan cannot be taken out of
+            the script (exit 5).
         OSError: the run's folders cannot be read.
     """
     inputs = _inputs(request)
