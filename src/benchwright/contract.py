@@ -182,9 +182,9 @@ _SHORTEST_SECRET = 6
 HIDDEN = "[hidden]"
 
 
-def secret_values(env: Mapping[str, str]) -> list[str]:
-    """The values of variables whose names say that they are secret, without those that are too short to tell."""
-    return [value for name, value in env.items() if _SECRET_NAME.search(name) and len(value) >= _SHORTEST_SECRET]
+def secrets_in(env: Mapping[str, str]) -> dict[str, str]:
+    """The variables whose names say that they are secret, without values that are too short to tell."""
+    return {name: value for name, value in env.items() if _SECRET_NAME.search(name) and len(value) >= _SHORTEST_SECRET}
 
 
 def redact(text: str, env: Mapping[str, str] | None = None) -> str:
@@ -192,7 +192,7 @@ def redact(text: str, env: Mapping[str, str] | None = None) -> str:
 
     Values shorter than six characters are left alone, since hiding them would punch holes into ordinary words.
     """
-    for value in sorted(secret_values(os.environ if env is None else env), key=len, reverse=True):
+    for value in sorted(secrets_in(os.environ if env is None else env).values(), key=len, reverse=True):
         text = text.replace(value, HIDDEN)
     text = _URL_CREDENTIALS.sub(HIDDEN, text)
     return _KNOWN_TOKENS.sub(HIDDEN, text)
