@@ -104,7 +104,10 @@ def test_a_plan_for_a_cluster_is_made_anywhere_and_set_up_on_its_head_node(capsy
     answer = json.loads(out)
     assert code == 0
     assert [problem["code"] for problem in answer["problems"]] == ["not-a-head-node"]
-    assert [command.rpartition(" ")[2] for command in answer["next"]] == ["smoke", "setup", "eval"]
+    assert [command.rpartition(" ")[2] for command in answer["next"]] == ["smoke", "setup"], "eval comes after a launch"
+    follows = "setup prints what follows it: the commands that launch the fits, that watch them, that evaluate"
+    assert follows in answer["data"]["notes"]
+    assert f"- {follows}\n" in sheet.read_text()
     assert "- sbatch takes every command that setup printed; slurm_progress.sh says DONE" in sheet.read_text()
     code, answer = take(capsys, tmp_path / "scripts here" / "run_catboost.py", "setup")
     assert (code, answer["problems"][0]["code"]) == (3, "not-a-head-node")

@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from benchwright.launch import sky_progress
+from benchwright.launch import sky_progress, sky_view
+from benchwright.launch.bucket_lease import _RENEWALS
+from benchwright.launch.bucket_queue import LEASE_SECONDS
 from benchwright.launch.symptoms import MOST_OF_ONE_CAUSE, SYMPTOMS, UNEXPLAINED, UNFINISHED, WRAPPER
 from benchwright.node import array_ending, array_notes
 from scripts_in_process import load
@@ -177,9 +179,9 @@ def test_the_classes_of_failed_items_are_those_that_triage_gives():
 
 def test_the_last_words_of_watchers_are_explained():
     words = {cells[0].strip("`") for cells in rows(BENCHMARK_MODEL / "references" / "monitoring.md", "word")}
-    source = "".join(Path(module.__file__).read_text() for module in (array_ending, sky_progress))
+    source = "".join(Path(module.__file__).read_text() for module in (array_ending, sky_progress, sky_view))
     said = set(re.findall(r'(?:Verdict\(|return |_end\(|: )"([A-Z]{2,}(?: [A-Z]+)*)"', source))
-    assert {"DONE", "INCOMPLETE", "LOST", "WORKERS GONE", "NO ANSWER"} <= said
+    assert {"DONE", "INCOMPLETE", "LOST", "WORKERS GONE", "SILENT", "NO ANSWER"} <= said
     assert words == said
 
 
@@ -188,6 +190,8 @@ def test_the_skill_names_the_figures_of_the_code():
     numbers = {3: "three", 5: "five"}
     assert f"more than {numbers[MOST_OF_ONE_CAUSE]} items fail for one reason" in " ".join(pages[0].split())
     assert f"{numbers[array_notes._INTERVALS_OF_A_STALL]} intervals" in pages[1]
+    assert (LEASE_SECONDS / 60, LEASE_SECONDS / _RENEWALS) == (5, 60)
+    assert "every minute: for a whole lease time, five minutes, none did" in pages[1]
 
 
 @each_skill

@@ -54,10 +54,12 @@ def test_equal_causes_are_grouped_and_the_relaunch_is_named(folder):
     assert (first["class"], first["count"], second["class"]) == ("wrapper-traceback", 4, "environment")
     assert first["items"][0] == {
         "item": "experiment=fail-b dataset=my data repeat=0 fold=1",
+        "started": True,
         "task": "7_0",
         "log": str(folder / "slurm-7_0.out"),
     }
     bundles = [(one["task"], one["ok"], one["failed"], one["not_run"]) for one in said["data"]["bundles"]]
+    assert {one["not_started"] for one in said["data"]["bundles"]} == {said["data"]["not_started"]} == {0}
     assert bundles == [("7_0", 2, 1, 0), ("7_2", 0, 3, 2), ("7_3", 1, 1, 0)]
     assert said["next"] == [f"/venv/bin/python {folder.parents[2]}/scripts/run_demo.py setup"]
     assert said["data"]["ask_now"] == []
@@ -86,7 +88,7 @@ def test_the_report_for_people(folder):
     done = triage(folder, "--script-dir", str(folder))
     assert (done.returncode, done.stderr) == (1, "")
     lines = done.stdout.splitlines()
-    assert lines[0] == "3 failures, 2 causes, in 2 of 2 tasks"
+    assert lines[0] == "3 failures, 1 not started, 2 causes, in 2 of 2 tasks"
     assert lines[1].startswith("gpu-memory, 2 failures: torch.OutOfMemoryError: CUDA out of memory.")
     assert lines[2:5] == [
         "    means: folds side by side on the card, or one table too large for it",
@@ -96,7 +98,13 @@ def test_the_report_for_people(folder):
         "    ask if: the dataset cannot fit the card even with its folds one after another",
     ]
     assert lines[5] == f"    experiment=card-a dataset=my data repeat=0 fold=0, {folder}/slurm-7_0.out"
-    assert lines[-3:] == ["by task; what is ok has its result:", "    7_0: ok=0 failed=2", "    7_1: ok=1 failed=0"]
+    where = lines.index(f"    experiment=hang-b dataset=my data repeat=0 fold=1, {folder}/slurm-7_1.out")
+    assert lines[where + 1] == f"    item 3/3, not started, {folder}/slurm-7_1.out"
+    assert lines[-3:] == [
+        "by task; what is ok has its result:",
+        "    7_0: ok=0 failed=2",
+        "    7_1: ok=1 failed=0, 1 not started",
+    ]
     assert "next:" not in done.stdout
 
 

@@ -224,9 +224,9 @@ _SHORTEST_TOLD = 14
 HIDDEN = "[hidden]"
 
 
-def secret_values(env: Mapping[str, str]) -> list[str]:
-    """The values of variables whose names say that they are secret, without those that are too short to tell."""
-    return [value for name, value in env.items() if _SECRET_NAME.search(name) and len(value) >= _SHORTEST_SECRET]
+def secrets_in(env: Mapping[str, str]) -> dict[str, str]:
+    """The variables whose names say that they are secret, without values that are too short to tell."""
+    return {name: value for name, value in env.items() if _SECRET_NAME.search(name) and len(value) >= _SHORTEST_SECRET}
 
 
 @functools.lru_cache(maxsize=4096)
@@ -244,7 +244,7 @@ class Redaction:
 
     def __init__(self, env: Mapping[str, str] | None = None, *, least: int = _SHORTEST_SECRET) -> None:
         env = os.environ if env is None else env
-        secrets = {value for value in secret_values(env) if len(value) >= least}
+        secrets = {value for value in secrets_in(env).values() if len(value) >= least}
         self._values = sorted(secrets, key=lambda value: (-len(value), value))
         self.shortest = min([_SHORTEST_TOLD, *map(len, secrets)])
 

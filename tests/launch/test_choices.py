@@ -188,7 +188,8 @@ def test_without_skypilots_client_or_bucket_that_is_said(monkeypatch):
     assert codes("KNN", scheduler="skypilot") == ["no-sky-client"]
     info, made = model_info("KNN"), chosen("KNN", scheduler="skypilot")
     assert plan_notes(info, made, Cards()) == [
-        "setup and eval need SkyPilot's bucket: --store, or BENCHWRIGHT_STORE in the environment"
+        "setup prints what follows it: the commands that launch the fits, that watch them, that evaluate",
+        "setup and eval need SkyPilot's bucket: --store, or BENCHWRIGHT_STORE in the environment",
     ]
 
 

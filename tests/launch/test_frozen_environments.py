@@ -132,7 +132,7 @@ def test_the_value_of_a_secret_of_this_environment_stops_everything(checkout, mo
     checkout.put("src/config.py", f'TOKEN = "{SECRET}"\n'.encode()).put("b.yaml", SECRET.encode())
     monkeypatch.setattr(checkout_files, "MOST_BYTES", 5)
     with pytest.raises(Failure) as caught:
-        files_of(checkout.folder, [SECRET])
+        files_of(checkout.folder, {"OTHER_TOKEN": "of-another-value", "MY_TOKEN": SECRET})
     assert caught.value.exit == Exit.REFUSED
     found = [(problem.code, problem.where) for problem in caught.value.problems]
     assert found == [
@@ -140,6 +140,11 @@ def test_the_value_of_a_secret_of_this_environment_stops_everything(checkout, mo
         ("secret-in-checkout", f"{checkout.folder}/src/config.py"),
         ("checkout-too-large", str(checkout.folder)),
     ]
+    assert str(caught.value.problems[0]) == (
+        f"{checkout.folder}/b.yaml: holds the value of MY_TOKEN, a secret of this environment, "
+        "expected no secrets in a checkout\n"
+        "    fix: take it out of the file; if the file was ever pushed, have the secret replaced"
+    )
     assert SECRET not in str(caught.value)
 
 
@@ -203,7 +208,7 @@ def test_everything_that_cannot_be_had_elsewhere_is_said_at_once(checkout, tmp_p
         ("ssh", {"url": "ssh://git@example.org/a.git", "vcs_info": {"vcs": "git", "commit_id": "0"}}),
     )
     with pytest.raises(Failure) as caught:
-        read_environment(python, [SECRET])
+        read_environment(python, {"MY_TOKEN": SECRET})
     assert caught.value.exit == Exit.REFUSED
     assert [(problem.code, problem.where) for problem in caught.value.problems] == [
         ("account-in-address", "account"),

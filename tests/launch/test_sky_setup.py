@@ -17,7 +17,18 @@ import yaml
 from benchwright.arena import TaskSubset
 from benchwright.bridge import open_arena
 from benchwright.contract import Exit, Failure
-from benchwright.launch import BenchmarkPlan, LocalSetup, ModelJob, PathSetup, SkyPilotSetup, run_local, setup_jobs
+from benchwright.files import RunPaths
+from benchwright.launch import (
+    BenchmarkPlan,
+    LocalSetup,
+    ModelJob,
+    PathSetup,
+    SetupReport,
+    SkyPilotSetup,
+    fetch_run,
+    run_local,
+    setup_jobs,
+)
 from benchwright.launch.bucket_queue import BucketQueue, launches
 from benchwright.launch.mirror import mirror_results
 from benchwright.launch.sky_drain import refuse_undrained
@@ -92,10 +103,15 @@ def test_the_queue_holds_a_task_file_a_bundle_and_the_commands_name_it(bucket, t
         f"--secret AWS_REGION --secret AWS_ENDPOINT_URL_S3 {folder}/job.yaml",
     ]
     assert outcome.next_title == "Run the following 3 command(s) to launch the jobs:"
-    assert outcome.closing[0] == (
-        f"Watch each:\n    {sys.executable} -m benchwright.launch.sky_progress {launch.queue} 3 --launch demo-cpu-1-ab"
+    watch = (
+        f"{sys.executable} -P -m benchwright.launch.sky_progress {launch.queue} 3 --launch demo-cpu-1-ab "
+        f"--log-dir {tmp_path}/slurm_out/demo/demo-cpu-1-ab"
     )
-    assert outcome.closing[1] == "When all have ended:\n    python run_knn.py eval --scheduler skypilot"
+    evaluation = f"python run_knn.py eval --scheduler skypilot --store {bucket}"
+    assert outcome.closing == (f"Watch each:\n    {watch}", f"When all have ended:\n    {evaluation}")
+    assert outcome.summary.endswith("items -> 3 bundles (max 2 items/bundle).")
+    assert (outcome.data["launches"][0]["watch"], outcome.data["launches"][0]["down"]) == (watch, None)
+    assert outcome.data["eval"] == evaluation == report.steps("python run_knn.py")[-1]
     record = json.loads((folder / "launch.json").read_text())
     facts = queue.facts()
     (checkout,) = facts["manifest"]["checkouts"]
@@ -138,7 +154,9 @@ def test_a_pool_has_its_own_file_and_is_taken_down(bucket, tmp_path):
         ["sky", "jobs", "pool", "status"],
         ["sky", "jobs", "launch", "-y"],
     ]
-    assert report.outcome("x").closing[-1].endswith("sky jobs pool down -y demo-cpu-2-ab-pool")
+    down = "sky jobs pool down -y demo-cpu-2-ab-pool"
+    assert report.outcome("x").closing[-1] == f"When a benchmark is finished, its pool costs on:\n    {down}"
+    assert report.outcome().data["launches"][0]["down"] == report.steps("x")[-1] == down
     pool = yaml.safe_load((folder / "pool.yaml").read_text())
     job = yaml.safe_load((folder / "job.yaml").read_text())
     assert pool["pool"] == {"workers": 3} and "run" not in pool
@@ -155,7 +173,7 @@ def test_a_store_that_workers_do_not_reach_is_wrong_usage(tmp_path, store):
 
 
 def test_setup_again_is_refused_until_the_launch_has_drained(bucket, tmp_path, monkeypatch):
-    setup_jobs(plan(tmp_path, bucket))
+    (launch,) = setup_jobs(plan(tmp_path, bucket)).outcome().data["launches"]
 
     def refused(expected):
         with pytest.raises(Failure) as caught:
@@ -163,6 +181,7 @@ def test_setup_again_is_refused_until_the_launch_has_drained(bucket, tmp_path, m
         (problem,) = caught.value.problems
         assert (caught.value.exit, problem.code) == (Exit.REFUSED, "still-launched")
         assert expected in problem.found
+        assert caught.value.next == (launch["watch"],), "whoever comes back does not know it"
 
     refused("whether someone works on it is not known: 3 bundles have not ended, and no sky client on PATH")
     with pytest.raises(Failure):  # a set-up for this machine would fit the same items a second time
@@ -176,7 +195,7 @@ def test_setup_again_is_refused_until_the_launch_has_drained(bucket, tmp_path, m
     sky_that_says(monkeypatch, client, jobs[:1])
     report = setup_jobs(plan(tmp_path, bucket))
     assert report.launches[0].launch == "demo-cpu-2-ab"
-    assert "launch demo-cpu-1-ab: 3 bundles had not ended, and none of its 1 jobs is at work" in report.notes
+    assert "launch demo-cpu-1-ab: 3 bundles had not ended, and none of its jobs is at work" in report.notes
     assert BucketQueue(open_store(f"{bucket}/demo"), "demo-cpu-1-ab").closed
 
 
@@ -199,10 +218,27 @@ def test_of_two_set_ups_at_the_same_time_one_launch_is_left(bucket, tmp_path, mo
     assert [(one.where, one.found) for one in caught.value.problems] == [
         (f"{bucket}/demo/queue/demo-cpu-1-cd", "staged by another set-up meanwhile")
     ]
+    assert " 3 --launch demo-cpu-1-cd --log-dir " in caught.value.next[0]
     store = open_store(f"{bucket}/demo")
     assert [(name, BucketQueue(store, name).closed) for name in launches(store)] == [
         ("demo-cpu-1-ab", True), ("demo-cpu-1-cd", False),
     ]  # fmt: skip
+
+
+def test_a_run_that_has_all_is_evaluated_where_its_results_are(tmp_path):
+    facts = {"total": 3, "cached": 3, "expected_results": 3, "arrays": (), "record": tmp_path, "identity": "x"}
+    report = SetupReport(RunPaths(tmp_path, "demo"), sys.executable, store="s3://bucket/a run", **facts)
+    assert list(report.outcome("run").next) == ["run eval --scheduler skypilot --store 's3://bucket/a run'"]
+    assert report.steps("run") == list(report.outcome("run").next)
+
+
+def test_without_a_store_the_option_is_named(tmp_path):
+    with pytest.raises(Failure) as caught:
+        fetch_run("", RunPaths(tmp_path, "demo"))
+    assert str(caught.value) == (
+        "store: not given, expected SkyPilot's bucket, gs://, s3:// or r2://BUCKET/PREFIX\n"
+        "    fix: --store, BENCHWRIGHT_STORE in the environment, or STORE in the run script"
+    )
 
 
 def test_a_damaged_earlier_launch_is_not_taken_for_an_end(bucket, tmp_path):
@@ -211,7 +247,7 @@ def test_a_damaged_earlier_launch_is_not_taken_for_an_end(bucket, tmp_path):
     queue.publish([{"items": []}], {}, {})
     store.put("queue/demo-cpu-1-ab/launch.json", b"damaged")
     with pytest.raises(Failure) as caught:
-        refuse_undrained(store, ask_sky=True)
+        refuse_undrained(store, tmp_path, ask_sky=True)
     assert caught.value.exit == Exit.REFUSED
     assert str(caught.value) == (
         f"{queue.url}: whether someone works on it is not known: no JSON object, expected no earlier launch at work\n"
@@ -219,7 +255,7 @@ def test_a_damaged_earlier_launch_is_not_taken_for_an_end(bucket, tmp_path):
         f"{sys.executable} -m benchwright.launch.bucket_worker {bucket}/demo demo-cpu-1-ab --close"
     )
     queue.close("given up")
-    assert refuse_undrained(store, ask_sky=True) == []
+    assert refuse_undrained(store, tmp_path, ask_sky=True) == []
 
 
 def test_what_sky_lists_is_read_and_anything_else_is_unknown():

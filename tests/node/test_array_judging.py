@@ -458,6 +458,12 @@ def test_a_stall_is_said_after_three_intervals_of_running():
     assert said[5] == ()
 
 
+def test_the_length_of_a_short_stall_is_said_in_seconds():
+    asked, memory = request(1, interval=5), Memory(results=1, moved_at=NOW - 21.4, seen=True)
+    report = judge(asked, poll(queue("0 RUNNING"), (), results=results(1)), memory)
+    assert report.notes == ("STALLED: no new result for 21 s while tasks run; look at the log of 4_0",)
+
+
 def stalled(*found, memory=None):
     """Whether a stall is said after polls that found these results."""
     asked, memory = request(2, interval=900), memory or Memory()
@@ -560,7 +566,7 @@ def test_accounts_that_are_cut_or_full_of_noise_end_nothing_well(length, dropped
 def test_ten_thousand_tasks_are_judged_at_once():
     rows = accounts(*(f"{index} {'FAILED 1:0' if index % 50 == 0 else 'COMPLETED'}" for index in range(9000)))
     waiting = queue(*(f"{index} RUNNING" for index in range(9000, 9100)), "9100-9999 PENDING Priority")
-    start = time.perf_counter()
+    start = time.process_time()
     report = judge(request(10_000), poll(waiting, rows), Memory())
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5
     assert (report.view.count(Standing.DONE), len(report.failures)) == (8820, 180)

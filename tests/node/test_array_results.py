@@ -13,7 +13,7 @@ import pytest
 
 from benchwright.node import array_results
 from benchwright.node.array_items import find_items, setup_folder
-from benchwright.node.array_memory import Memory, memory_path, read_memory, write_memory
+from benchwright.node.array_memory import Memory, keep_memory, memory_path, read_memory, write_memory
 from benchwright.node.array_results import ResultTree
 from benchwright.node.results import is_complete, seems_complete
 
@@ -251,12 +251,19 @@ def test_the_set_up_folder_is_beside_results_and_logs(tmp_path):
 
 def test_memory_survives_and_stays_small(tmp_path):
     told = {**dict.fromkeys(range(5000), "2026-11-30T09:00:00"), 7000: "2026-11-30T10:00:00"}
-    memory = Memory(told, {0: "COMPLETED", 1: "CANCELLED by 0"}, 14, 12.5, seen=True)
+    memory = Memory(told, {0: "COMPLETED", 1: "CANCELLED by 0"}, 14, 12.5, seen=True, signs="9f3a")
     path = memory_path(tmp_path, 4)
     write_memory(path, memory)
     assert read_memory(path) == memory
     assert path.stat().st_size < 400
     assert [file.name for file in tmp_path.iterdir()] == [".slurm_progress_4.json"]
+
+
+def test_what_another_watcher_has_told_is_kept(tmp_path):
+    path = memory_path(tmp_path, 4)
+    keep_memory(path, Memory({0: "a", 1: "a"}, results=1))
+    keep_memory(path, Memory({1: "b", 2: ""}, results=2))
+    assert read_memory(path) == Memory({0: "a", 1: "b", 2: ""}, results=2)
 
 
 KEPT = '{"told": {}, "ended": {}, "results": %s, "moved_at": %s, "seen": true}'

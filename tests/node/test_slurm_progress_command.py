@@ -181,6 +181,30 @@ def test_watchers_that_are_killed_at_random_name_every_failure_and_repeat_none(t
     assert (done.returncode, done.stdout.count("FAILED 4_")) == (2, 0)
 
 
+def test_what_is_printed_of_a_relative_path_holds_in_any_folder(stand_ins, tmp_path):
+    submit, start = "2026-11-30T09:00:00", "2026-11-30T09:10:00"
+    (stand_ins / "sacct.txt").write_text(f"4_0|FAILED|1:0|me|{submit}|{start}|n1\n")
+    (stand_ins / "squeue.txt").write_text(f"4_0|FAILED|None|me|{start}|{submit}|n1|/submit.sh /jobs.json\n")
+    logs = tmp_path / "my logs"
+    logs.mkdir()
+    (logs / "slurm-4_0.out").touch()
+    done = call(4, 1, "--user", "me", "--log-dir", "my logs", cwd=tmp_path, PATH=f"{stand_ins}:/usr/bin:/bin")
+    failure, verdict, then = done.stdout.splitlines()
+    assert failure.endswith(f", log {logs}/slurm-4_0.out")
+    assert verdict.startswith("DONE job 4: 1 tasks, 0 done, 1 failed")
+    python, script = ROOT / ".venv/bin/python", ROOT / "scripts/triage_run.py"
+    assert then == f"  next: {python} {script} --log-dir '{logs}' --job-id 4"
+
+
+def test_a_relative_path_below_a_folder_that_is_gone_is_wrong_usage(tmp_path):
+    gone = f'mkdir "{tmp_path}/gone"; cd "{tmp_path}/gone"; rmdir "{tmp_path}/gone"; exec "{SCRIPT}" 4 2 --log-dir logs'
+    done = call("-c", gone, script="/bin/sh")
+    assert done.returncode == 64
+    assert done.stderr.splitlines()[-1] == (
+        "slurm_progress.sh: argument --log-dir: 'logs', and the current folder is gone: give a whole path"
+    )
+
+
 def test_lines_in_doubt_are_not_repeated_before_the_interval_is_over(stand_ins):
     watcher = subprocess.Popen(
         [str(SCRIPT), "4", "2", "--interval", "1", "--patience", "3"],

@@ -114,7 +114,8 @@ def test_what_the_cluster_takes_is_written_for_it(head_node, cluster, tmp_path):
 def test_jobs_of_the_same_name_elsewhere_are_not_this_benchmarks(head_node, cluster, tmp_path):
     job = cluster.submit("sleep 60", "--job-name=demo", f"--output={tmp_path}/out", name="other")
     try:
-        assert setup_jobs(plan(tmp_path / "w")).approved == 9
+        before = setup_jobs(plan(tmp_path / "w"))
+        assert before.approved == 9
         (job_file,) = (tmp_path / "w" / "setup_out" / "demo").glob("slurm_run_data_*.json")
         link = tmp_path / "other name"
         link.symlink_to(tmp_path / "w")
@@ -139,6 +140,8 @@ def test_jobs_of_the_same_name_elsewhere_are_not_this_benchmarks(head_node, clus
     assert problem.fix == (
         f"wait until they have ended (slurm_progress.sh says DONE), or scancel {mine}; then run setup again"
     )
+    (array,) = before.outcome().data["arrays"]
+    assert caught.value.next == (array["watch"].replace("JOB_ID", str(mine)),), "whoever comes back knows neither"
 
 
 def test_what_lets_tasks_wait_is_said_and_does_not_stop_the_set_up(head_node, tmp_path):

@@ -43,18 +43,27 @@ LEASE_SECONDS = 300.0
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a launch is: its bundles by marker. ``closed`` queues are left alone by every worker."""
+    """How far a launch is: its bundles by marker. ``closed`` queues are left alone by every worker.
+
+    A worker at work is silent for ``lease_seconds`` at most.
+    """
 
     launch: str
     bundles: int
     done: frozenset[str]
     failed: frozenset[str]
     closed: bool
+    lease_seconds: float
+
+    @property
+    def left(self) -> int:
+        """Bundles without a marker."""
+        return self.bundles - len(self.done | self.failed)
 
     @property
     def drained(self) -> bool:
         """Whether nobody will run anything of it any more, by its own markers."""
-        return self.closed or len(self.done | self.failed) >= self.bundles
+        return self.closed or not self.left
 
 
 class BucketQueue:
@@ -154,9 +163,13 @@ class BucketQueue:
 
     def names(self, folder: str, start: str = "") -> set[str]:
         """The names of the JSON objects in one of the queue's folders that begin with ``start``, without ending."""
+        return set(self.versions(folder, start))
+
+    def versions(self, folder: str, start: str = "") -> dict[str, str]:
+        """The same with the version of each."""
         place = self.key(folder, "")
-        listed = (info.key.removeprefix(place) for info in self.store.list(f"{place}{start}"))
-        return {name.removesuffix(".json") for name in listed if name.endswith(".json") and "/" not in name}
+        listed = ((info.key.removeprefix(place), info.etag) for info in self.store.list(f"{place}{start}"))
+        return {name.removesuffix(".json"): etag for name, etag in listed if name.endswith(".json") and "/" not in name}
 
     def bundles_of(self, facts: Mapping[str, Any]) -> list[str]:
         """Every bundle's name, in order."""
@@ -199,7 +212,7 @@ class BucketQueue:
         facts = self.facts()
         bundles = frozenset(self.bundles_of(facts))
         done, failed = bundles & self.names("done"), bundles & self.names("failed")
-        return Standing(self.launch, facts["bundles"], done, failed, self.closed)
+        return Standing(self.launch, facts["bundles"], done, failed, self.closed, float(facts["lease_seconds"]))
 
     def failures(self, bundle: str) -> list[dict[str, Any]]:
         """The failed items of a bundle that ended with some: coordinates, exit, reason, log's key.

@@ -10,7 +10,7 @@ import fnmatch
 import os
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,13 +51,15 @@ class CheckoutFiles:
     left_out: tuple[str, ...]
 
 
-def files_of(checkout: Path, secrets: Sequence[str] = ()) -> CheckoutFiles:
-    """The files of a checkout and of the repositories within it; ``secrets`` are values that none of them may hold.
+def files_of(checkout: Path, secrets: Mapping[str, str] | None = None) -> CheckoutFiles:
+    """The files of a checkout and of the repositories within it.
+
+    ``secrets`` are variables of this environment whose values none of them may hold; a problem names the variable.
 
     Raises:
         Failure: a file holds such a value (exit 5), they are more than a checkout may have (exit 3); both at once.
     """
-    known = [value.encode() for value in secrets]
+    known = {name: value.encode() for name, value in (secrets or {}).items()}
     names, left_out, problems, sizes = [], [], [], {}
     for name in sorted(_names(checkout)):
         path = checkout / name
@@ -67,9 +69,9 @@ def files_of(checkout: Path, secrets: Sequence[str] = ()) -> CheckoutFiles:
         if _is_secret(Path(name).name) or _PRIVATE_KEY.search(content):
             left_out.append(name)
             continue
-        if any(value in content for value in known):
+        if held := [variable for variable, value in known.items() if value in content]:
             fix = "take it out of the file; if the file was ever pushed, have the secret replaced"
-            found = "holds the value of a secret of this environment"
+            found = f"holds the value of {some(held)}, a secret of this environment"
             problems.append(Problem("secret-in-checkout", str(path), found, "no secrets in a checkout", fix))
         names.append(name)
         sizes[name] = path.lstat().st_size

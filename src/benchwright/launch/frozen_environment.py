@@ -13,7 +13,7 @@ import json
 import re
 import tempfile
 import urllib.parse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,8 +78,8 @@ class Environment:
     checkouts: tuple[Checkout, ...]
 
 
-def read_environment(python: str, secrets: Sequence[str] = ()) -> Environment:
-    """Ask a Python what it is made of; ``secrets`` are values that no file of a checkout may hold.
+def read_environment(python: str, secrets: Mapping[str, str] | None = None) -> Environment:
+    """Ask a Python what it is made of; ``secrets`` are variables whose values no file of a checkout may hold.
 
     Raises:
         Failure: it does not answer, or something in it cannot be had elsewhere (exit 3), or must not leave this machine
@@ -102,7 +102,7 @@ def read_environment(python: str, secrets: Sequence[str] = ()) -> Environment:
     failure = Failure(problems, exit=Exit.ENVIRONMENT)
     checkouts: list[Checkout] = []
     try:
-        checkouts += _checkouts(editable, secrets)
+        checkouts += _checkouts(editable, secrets or {})
     except Failure as other:
         failure = Failure([*problems, *other.problems], exit=other.exit)
     if failure.problems:
@@ -130,7 +130,7 @@ def _not_portable(name: str, requirement: str) -> Iterator[Problem]:
         yield Problem("account-in-address", name, found, "an address that anyone may see", fix)
 
 
-def _checkouts(editable: Mapping[str, Path], secrets: Sequence[str]) -> list[Checkout]:
+def _checkouts(editable: Mapping[str, Path], secrets: Mapping[str, str]) -> list[Checkout]:
     """The checkouts of editable installations, numbered by their place.
 
     Raises:

@@ -46,8 +46,8 @@ class NewBenchmark:
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """The run script's steps; on a cluster, what setup prints is run in the place of the step run."""
-        return ("smoke", "setup", "run", "eval") if self.choices.scheduler == "local" else ("smoke", "setup", "eval")
+        """The run script's steps that can be named now; on a cluster, setup prints what follows it."""
+        return ("smoke", "setup", "run", "eval") if self.choices.scheduler == "local" else ("smoke", "setup")
 
     @property
     def checks(self) -> list[str]:

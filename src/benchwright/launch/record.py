@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
+import shlex
 import shutil
 import subprocess
 import time
@@ -39,7 +41,8 @@ class PlanRecord:
 
     ``experiments`` and ``tasks`` are the folder names that the plan's results may have; ``commands`` launch the job
     files on a cluster, and there are none for this machine; ``runs`` are the addresses of runs in a bucket that it
-    staged launches for.
+    staged launches for. ``expected_results`` is how many the results tree holds when what was launched has ended; None
+    in a record that does not say.
     """
 
     identity: str
@@ -48,6 +51,18 @@ class PlanRecord:
     tasks: frozenset[str]
     commands: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
+    expected_results: int | None = None
+
+    @property
+    def arrays(self) -> list[tuple[Path, int]]:
+        """The job files that were launched on a cluster, each with the number of its array's tasks."""
+        by_file = ((file, command) for file in self.job_files for command in self.commands if _launches(command, file))
+        found = ((file, re.search(r" --array=0-(\d+)", command)) for file, command in by_file)
+        return [(file, int(match[1]) + 1) for file, match in found if match]
+
+
+def _launches(command: str, job_file: Path) -> bool:
+    return shlex.split(command)[-1:] == [str(job_file)]
 
 
 def record_path(paths: RunPaths, identity: str) -> Path:
@@ -72,13 +87,16 @@ def read_records(paths: RunPaths, *, other_than: str | None = None) -> tuple[dic
 def _read_record(path: Path) -> PlanRecord | Problem:
     try:
         content = read_json(path)
+        job_files = tuple(Path(name) for name in content["job_files"])
+        expected = content.get("expected_results")
         return PlanRecord(
             path.stem,
-            tuple(Path(name) for name in content["job_files"]),
+            job_files,
             frozenset(content["experiments"]),
             frozenset(content["tasks"]),
             tuple(content.get("commands", ())),
             tuple(content.get("runs", ())),
+            expected if isinstance(expected, int) else None,
         )
     except (KeyError, TypeError, Failure, OSError):
         fix = "run setup of the plan that it is of, or remove it"
@@ -99,6 +117,7 @@ def write_record(
     versions: Mapping[str, str | None],
     commands: Sequence[str] = (),
     runs: Sequence[str] = (),
+    expected_results: int | None = None,
 ) -> Path:
     """Write the record that makes a set-up finished. ``protocol`` is the key that the arena requires of a result.
 
@@ -116,6 +135,7 @@ def write_record(
         "plan": dict(plan),
         "validation_protocol": protocol,
         "total": total,
+        "expected_results": expected_results,
         "job_files": [str(file) for file in job_files],
         "commands": list(commands),
         "runs": list(runs),

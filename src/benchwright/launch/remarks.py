@@ -53,6 +53,8 @@ def plan_notes(info: ModelInfo, choices: Choices, cards: Cards) -> list[str]:
         notes.append("setup fetches the model's weights on this machine before any item runs")
     if info.compute == "gpu" and not cards.number:
         notes.append("no CUDA device is here: the smoke fit runs on the CPU")
+    if choices.scheduler != "local":
+        notes.append("setup prints what follows it: the commands that launch the fits, that watch them, that evaluate")
     if choices.scheduler == "slurm" and choices.partition is None:
         notes.append("without --partition the cluster's default one is taken")
     if choices.scheduler.startswith("skypilot") and not choices.store:

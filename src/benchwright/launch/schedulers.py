@@ -79,7 +79,7 @@ def _refuse_launches(plan: BenchmarkPlan, records: Sequence[PlanRecord]) -> list
     if isinstance(setup, SkyPilotSetup):
         runs |= {str(run_location(setup.store, plan.benchmark_name)): None}
     ask_sky = setup.ask_sky if isinstance(setup, SkyPilotSetup) else True
-    return [note for run in runs for note in refuse_undrained(open_store(run), ask_sky=ask_sky)]
+    return [note for run in runs for note in refuse_undrained(open_store(run), plan.paths.logs, ask_sky=ask_sky)]
 
 
 def _refuse_jobs(
@@ -90,10 +90,10 @@ def _refuse_jobs(
     if isinstance(setup, SlurmSetup):
         if not setup.ask_cluster:
             return [UNASKED]
-        refuse_unfinished(Clients(), paths, otherwise=_otherwise(groups))
+        refuse_unfinished(Clients(), paths, records, otherwise=_otherwise(groups))
     elif launched:
         try:
-            refuse_unfinished(Clients(), paths, otherwise="")
+            refuse_unfinished(Clients(), paths, records, otherwise="")
         except Failure as failure:
             if failure.exit != Exit.ENVIRONMENT:
                 raise

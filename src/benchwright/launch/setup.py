@@ -101,6 +101,7 @@ class _Setup:
         if self._cluster is not None:
             self._notes += worth_knowing(self._cluster, grids, sum(array.tasks for array in arrays))
         total, approved = sum(len(one.grid.items) for one in grids), sum(map(len, missing))
+        expected_results = state.on_disk + approved - again
         write_record(
             self._paths,
             self._identity,
@@ -113,6 +114,7 @@ class _Setup:
             protocol=self._source.spec.validation_protocol,
             approved=approved,
             total=total,
+            expected_results=expected_results,
             versions=_versions(self._versions, _installed_for(grids, self._plan.path_setup.python)),
         )
         if self._progress:
@@ -123,12 +125,13 @@ class _Setup:
             identity=self._identity,
             total=total,
             cached=total - approved,
-            expected_results=state.on_disk + approved - again,
+            expected_results=expected_results,
             arrays=tuple(arrays),
             record=record,
             problems=(*fetched, *state.problems),
             notes=tuple(self._notes),
             launches=launches,
+            store=self._store,
         )
 
     def _begin(self, stage: str, note: str = "") -> None:
@@ -153,10 +156,15 @@ class _Setup:
         return self._paths.result(item.experiment, item.task_key, item.repeat, item.fold).exists()
 
     @property
-    def _runs(self) -> list[str]:
-        """The run's address in a bucket, where the plan is for one."""
+    def _store(self) -> str:
+        """SkyPilot's bucket, where the plan is for it."""
         setup = self._plan.scheduler_setup
-        return [str(run_location(setup.store, self._paths.benchmark))] if isinstance(setup, SkyPilotSetup) else []
+        return setup.store if isinstance(setup, SkyPilotSetup) else ""
+
+    @property
+    def _runs(self) -> list[str]:
+        """The run's address in the bucket, where there is one."""
+        return [str(run_location(self._store, self._paths.benchmark))] if self._store else []
 
     def _mirror(self) -> Sequence[Problem]:
         """Bring what workers have put into the bucket here, for the cache check to see."""

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
+from pathlib import Path
 
 from benchwright.contract import Exit, Failure, Problem
-from benchwright.launch.bucket_queue import BucketQueue, launches
-from benchwright.launch.sky_jobs import NoSky, read_jobs
+from benchwright.launch.bucket_queue import BucketQueue, Standing, launches
+from benchwright.launch.sky_jobs import NoSky, SkyJob, read_jobs
+from benchwright.launch.watch_commands import watch_launch
 from benchwright.objects import ObjectStore
 
 _EXPECTED = "no earlier launch at work"
 
 
-def refuse_undrained(store: ObjectStore, *, ask_sky: bool) -> list[str]:
+def refuse_undrained(store: ObjectStore, logs: Path, *, ask_sky: bool) -> list[str]:
     """Refuse to set up while a launch of this run has bundles that someone may still run; notes on what was closed.
 
     A launch whose workers are gone is closed, so that a job that SkyPilot starts again later finds nothing to take.
+    ``logs`` is the run's folder of logs here.
 
     Raises:
-        Failure: every launch at work, or of which that is not known (exit 5); as the store does.
+        Failure: every launch at work, or of which that is not known (exit 5), with the commands that watch them; as the
+            store does.
     """
-    problems, notes = [], []
+    problems, notes, watches = [], [], []
     for queue in (BucketQueue(store, launch) for launch in launches(store)):
         if queue.closed:
             continue
@@ -35,49 +39,62 @@ def refuse_undrained(store: ObjectStore, *, ask_sky: bool) -> list[str]:
             continue
         if standing.drained:
             continue
-        left = standing.bundles - len(standing.done | standing.failed)
         jobs = read_jobs(queue.launch) if ask_sky else NoSky("it was not asked")
-        if isinstance(jobs, NoSky):
-            problems.append(_unknown(queue, f"{left} bundles have not ended, and {jobs.why}"))
-        elif not jobs:
-            why = f"sky lists no job called {queue.launch}: it may be launched yet"
-            problems.append(_unknown(queue, f"{left} bundles have not ended, and {why}"))
-        elif at_work := [job for job in jobs if job.at_work]:
-            problems.append(_at_work(queue, left, [f"{job.id} {job.status}" for job in at_work]))
-        else:
+        problem = _doubt(queue, standing.left, jobs)
+        if problem is None:
             notes.append(
-                f"launch {queue.launch}: {left} bundles had not ended, and none of its {len(jobs)} jobs is at work"
+                f"launch {queue.launch}: {standing.left} bundles had not ended, and none of its jobs is at work"
             )
             queue.close("its workers were gone when setup ran again")
+            continue
+        problems.append(problem)
+        watches.append(_watch(queue, standing, logs))
     if problems:
-        raise Failure(problems, exit=Exit.REFUSED)
+        raise Failure(problems, exit=Exit.REFUSED, next=watches)
     return notes
 
 
-def refuse_company(store: ObjectStore, own: Collection[str]) -> None:
+def refuse_company(store: ObjectStore, own: Collection[str], logs: Path) -> None:
     """Refuse launches that another set-up staged while this one staged its ``own``, which are closed then.
 
-    Each of two sees at least the one that was written first, so that never both are left.
+    Each of two sees at least the one that was written first, so that never both are left. ``logs`` is the run's folder
+    of logs here.
 
     Raises:
-        Failure: there is such a launch (exit 5); as the store does.
+        Failure: there is such a launch (exit 5), with the command that watches it; as the store does.
     """
     others = [BucketQueue(store, name) for name in launches(store) if name not in own]
-    company = [queue for queue in others if not queue.closed and not queue.standing().drained]
+    open_ones = [(queue, queue.standing()) for queue in others if not queue.closed]
+    company = [(queue, standing) for queue, standing in open_ones if not standing.drained]
     if not company:
         return
     for name in own:
         BucketQueue(store, name).close("another set-up staged the same at the same time")
     fix = "run setup again when that launch has ended; what this one staged is closed"
+    found = "staged by another set-up meanwhile"
     raise Failure(
-        [Problem("still-launched", one.url, "staged by another set-up meanwhile", _EXPECTED, fix) for one in company],
+        [Problem("still-launched", queue.url, found, _EXPECTED, fix) for queue, _ in company],
         exit=Exit.REFUSED,
+        next=[_watch(queue, standing, logs) for queue, standing in company],
     )
 
 
-def _at_work(queue: BucketQueue, left: int, jobs: Sequence[str]) -> Problem:
-    found = f"{left} bundles have not ended; jobs at work: {', '.join(jobs)}"
-    fix = f"wait until sky_progress.sh says DONE, or sky jobs cancel {' '.join(one.split()[0] for one in jobs)}"
+def _watch(queue: BucketQueue, standing: Standing, logs: Path) -> str:
+    return watch_launch(sys.executable, queue.url, standing.bundles, queue.launch, logs)
+
+
+def _doubt(queue: BucketQueue, left: int, jobs: list[SkyJob] | NoSky) -> Problem | None:
+    """Why someone may still run bundles of a launch; None where all its jobs have ended."""
+    if isinstance(jobs, NoSky):
+        return _unknown(queue, f"{left} bundles have not ended, and {jobs.why}")
+    if not jobs:
+        why = f"sky lists no job called {queue.launch}: it may be launched yet"
+        return _unknown(queue, f"{left} bundles have not ended, and {why}")
+    at_work = [job for job in jobs if job.at_work]
+    if not at_work:
+        return None
+    found = f"{left} bundles have not ended; jobs at work: {', '.join(f'{job.id} {job.status}' for job in at_work)}"
+    fix = f"wait until sky_progress.sh says DONE, or sky jobs cancel {' '.join(str(job.id) for job in at_work)}"
     return Problem("still-launched", queue.url, found, _EXPECTED, f"{fix}; then run setup again")
 
 

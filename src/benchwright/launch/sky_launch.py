@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from benchwright.arena import Resources
-from benchwright.contract import Progress, secret_values, some, usage_error
+from benchwright.contract import Progress, secrets_in, some, usage_error
 from benchwright.files import RunPaths, read_json, write_json, write_text
 from benchwright.launch.archives import pack
 from benchwright.launch.bucket_queue import BucketQueue, taken_names
@@ -66,9 +66,9 @@ class SkyLaunch:
         return f"# launch {self.launch}, queue {self.queue}, {self.bundles} bundles"
 
     @property
-    def down(self) -> str:
-        """The command that ends the pool."""
-        return shlex.join(["sky", "jobs", "pool", "down", "-y", str(self.pool)])
+    def down(self) -> str | None:
+        """The command that ends the pool, where there is one."""
+        return shlex.join(["sky", "jobs", "pool", "down", "-y", self.pool]) if self.pool else None
 
     def to_dict(self) -> dict[str, Any]:
         """The launch as JSON data."""
@@ -79,8 +79,11 @@ def run_location(store: str, benchmark: str) -> StoreLocation:
     """The address of a benchmark's run in a plan's bucket.
 
     Raises:
-        Failure: the store is none that other machines reach (exit 2).
+        Failure: there is no store, or none that other machines reach (exit 2).
     """
+    if not store:
+        fix = "--store, BENCHWRIGHT_STORE in the environment, or STORE in the run script"
+        raise usage_error("store", "not given", "SkyPilot's bucket, gs://, s3:// or r2://BUCKET/PREFIX", fix)
     location = StoreLocation.parse(store)
     if location.kind == "local":
         raise usage_error("store", store, "gs://, s3:// or r2://BUCKET/PREFIX: workers are other machines")
@@ -154,16 +157,16 @@ class SkyStage:
                 pack(batch, archives[name])
             queue.publish(tasks, archives, facts)
         self._own.append(launch)
-        refuse_company(self._store, self._own)
+        refuse_company(self._store, self._own, self._paths.logs)
         return self._write(queue, setup, resources, len(tasks))
 
     def _freeze(self) -> tuple[str, dict[str, Any]]:
         if self._frozen is None:
-            secrets = [
-                value
-                for value in secret_values(self._settings)
+            secrets = {
+                name: value
+                for name, value in secrets_in(self._settings).items()
                 if len(value) >= _SHORTEST_SECRET and not value.startswith(("/", "~"))  # the path of a key's file
-            ]
+            }
             environment = read_environment(self._python, secrets)
             self._frozen = freeze(environment, self._store)
             left_out = [name for one in environment.checkouts for name in one.files.left_out]

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from benchwright.node.array_view import ArrayView, Standing
 from benchwright.node.array_watch import ALL_THERE, NO_SLURM, NOT_ALL_THERE, Doubt, Poll, Request, Unclear, Verdict
+from benchwright.node.lengths import length
 from benchwright.slurm import CallError, Trouble, brief_id
 
 _LOOKS_AT_MISSING_RESULTS = 3
@@ -63,8 +64,7 @@ def resolved(request: Request, poll: Poll, view: ArrayView, doubt: Doubt) -> Ver
             return final
         if final.kind is Unclear.GAPS:
             return _gaps(request, poll, final)
-    minutes = f"{request.patience / 60:.0f} min" if request.patience >= 60 else f"{request.patience:g} s"
-    text = f"{doubt.text}; given up after {minutes}{_of_results(request, poll)}"
+    text = f"{doubt.text}; given up after {length(request.patience)}{_of_results(request, poll)}"
     return Verdict(_GIVEN_UP[doubt.kind], NOT_ALL_THERE, text)
 
 

@@ -46,16 +46,13 @@ def _new_failures(request: Request, view: ArrayView, memory: Memory) -> Iterator
 
 
 def _remember(poll: Poll, view: ArrayView, memory: Memory) -> Memory:
-    found, moved_at = _results_of(poll, memory), memory.moved_at
-    # A time to come is that of a clock that was set back since.
-    if moved_at is None or not moved_at <= poll.at or found != memory.results or not view.count(Standing.RUNNING):
-        moved_at = poll.at
+    found = _results_of(poll, memory)
     failed = view.those(Standing.FAILED)
     return Memory(
         told={**memory.told, **{index: view.tasks[index].attempt or memory.told.get(index, "") for index in failed}},
         ended={index: view.tasks[index].state for index in view.those(Standing.DONE, Standing.FAILED)},
         results=found,
-        moved_at=moved_at,
+        moved_at=memory.still_since(poll.at, moved=found != memory.results or not view.count(Standing.RUNNING)),
         seen=memory.seen or view.known,
     )
 

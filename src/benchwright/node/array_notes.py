@@ -8,6 +8,7 @@ from benchwright.node.array_ending import without_accounts
 from benchwright.node.array_memory import Memory
 from benchwright.node.array_view import ArrayView, Standing
 from benchwright.node.array_watch import Poll, Request
+from benchwright.node.lengths import length
 from benchwright.slurm import array_id, brief_id
 
 _INTERVALS_OF_A_STALL = 3
@@ -72,4 +73,4 @@ def _stall(request: Request, poll: Poll, view: ArrayView, memory: Memory) -> Ite
     still = poll.at - memory.moved_at
     if still >= _INTERVALS_OF_A_STALL * request.interval:
         log = request.log(running) or f"the log of {array_id(request.job, [running])}"
-        yield f"STALLED: no new result for {still / 60:.0f} min while tasks run; look at {log}"
+        yield f"STALLED: no new result for {length(still)} while tasks run; look at {log}"
