@@ -34,7 +34,7 @@ _PEER_BATCH = 10_000
 def measure(bench: Bench, configs: int | None = None) -> list[Row]:
     """The first and the second look at a tree of ``configs`` configs, beside the same check of the peer."""
     configs = configs or (QUICK_CONFIGS if bench.quick else CONFIGS)
-    paths = _paths(bench.workspace, configs)
+    paths = paths_of(bench.workspace, configs)
     grow(paths, configs)
     first, second, peer = [], [], []
     for _ in range(1 if bench.quick else 3):
@@ -50,7 +50,8 @@ def measure(bench: Bench, configs: int | None = None) -> list[Row]:
     ]
 
 
-def _paths(workspace: Path | str, configs: int) -> RunPaths:
+def paths_of(workspace: Path | str, configs: int) -> RunPaths:
+    """Where the tree of ``configs`` configs is."""
     return RunPaths(Path(workspace) / "cache-check", f"tree_{configs}")
 
 
@@ -86,7 +87,7 @@ def ours(workspace: str, configs: str) -> list[int]:
 
     wanted = [Item(name, task, repeat, fold, task) for name, task, repeat, fold in coordinates(int(configs))]
     names = set(_experiments(int(configs)))
-    paths = _paths(workspace, int(configs))
+    paths = paths_of(workspace, int(configs))
     return [len(check_cache(paths, wanted, experiments=names, tasks=set(TASKS), report=lambda *_: None).done)]
 
 
@@ -94,7 +95,9 @@ def loop(workspace: str, configs: str) -> list[int]:
     """How many results the peer finds, one after another."""
     from tabarena.benchmark.experiment import job_cache_exists_batch
 
-    return [sum(job_cache_exists_batch(items=_asked(configs), output_dir=str(_paths(workspace, int(configs)).output)))]
+    return [
+        sum(job_cache_exists_batch(items=_asked(configs), output_dir=str(paths_of(workspace, int(configs)).output)))
+    ]
 
 
 def on_ray(workspace: str, configs: str) -> list[int]:
@@ -111,7 +114,7 @@ def on_ray(workspace: str, configs: str) -> list[int]:
         func_element_key_string="items",
         num_workers=cores,
         num_cpus_per_worker=1,
-        func_kwargs={"output_dir": str(_paths(workspace, int(configs)).output)},
+        func_kwargs={"output_dir": str(paths_of(workspace, int(configs)).output)},
         track_progress=True,
     )
     return [sum(map(sum, batches))]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from importlib import import_module
@@ -54,14 +54,28 @@ def _tuned(bench: Bench) -> list[Row]:
     for way in ways:
         _same_artifact(bench, work, caches / "ours", caches / way)
     inner = [bench.run("process", "ours", data, _emptied(caches / "ours"), checkout) for _ in ours]
-    inner_peers = {way: _inner(runs) for way, runs in peers.items()}
-    whole_peers = {way: Side.of(runs) for way, runs in peers.items()}
-    rows = beside(work, Side.of(ours), whole_peers, least_ratio=None if bench.quick else _BAR_RATIO)
-    rows += beside(f"{work}, start-up left out", _inner(inner), inner_peers)
+    rows = compared(work, ours, inner, peers, least_ratio=None if bench.quick else _BAR_RATIO)
     for jobs in _JOBS:
         watched = command(data, "--jobs", jobs, watched=True)
         rows.append(Row(f"{work}: all processes of --jobs {jobs}", Side.of([watched]), most_mb=_BAR_MB))
     return rows
+
+
+def compared(
+    work: str,
+    ours: Sequence[Sample],
+    inner: Sequence[Sample],
+    peers: Mapping[str, Sequence[Sample]],
+    *,
+    least_ratio: float | None,
+) -> list[Row]:
+    """Whole command against whole command, and compute (``inner``) against compute, both held against the bar."""
+    whole_peers = {way: Side.of(runs) for way, runs in peers.items()}
+    inner_peers = {way: _inner(runs) for way, runs in peers.items()}
+    return [
+        *beside(work, Side.of(ours), whole_peers, least_ratio),
+        *beside(f"{work}, start-up left out", _inner(inner), inner_peers, least_ratio),
+    ]
 
 
 def _small(bench: Bench) -> list[Row]:

@@ -43,7 +43,7 @@ def build_parser() -> ScriptParser:
     add("method", metavar="METHOD", help="the method's name")
     add("suite", metavar="SUITE", help="the run that it was processed as")
     place = parser.add_mutually_exclusive_group()
-    place.add_argument("--store", metavar="LOCATION", help="local:FOLDER, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX")
+    place.add_argument("--store", metavar="LOCATION", help="local:FOLDER, or gs://, s3:// or r2://BUCKET/PREFIX")
     place.add_argument("--method-metadata", metavar="MODULE:ATTR", help="the declaration that names the store")
     parser.add_repo("the checkout that declares it (default: this folder, then installed)")
     parser.add_cache_root()

@@ -3,9 +3,11 @@
 
 The run script is read as a syntax tree and never run: its BENCHMARK_NAME and WORKSPACE say where the run's records,
 logs and results are, its docstring has purpose and notes, and its setup() is copied with the constants put in. The
-commit is the one that was HEAD at set-up, by the plan record or the reflog; how it is known is part of the entry. A
-protocol that is not declared is looked up in the artifact; what nothing says is "unknown". Metadata of another method
-is refused. An entry of the benchmark that is there already is left alone. Shows the entry; only --apply writes it.
+commit is the one that was HEAD at set-up, by the plan record or the reflog; how it is known is part of the entry. The
+protocol is what the arena required, beside the declared one, or else the artifact's; what nothing says is "unknown".
+Metadata of another method is refused. An entry of the benchmark that is there already is left alone, but for bullets
+that it lacks or that say "unknown" or "none yet": these are filled where they are known by now, if the entry has the
+plan of this very script. Shows the entry or the diff; only --apply writes it.
 """
 
 from __future__ import annotations
@@ -38,7 +40,11 @@ def build_parser() -> ScriptParser:
     parser.add_repo("the run's checkout (default: the one around the run script)")
     add("--workspace", type=Path, metavar="DIR", help="where the run's results are (default: the script's WORKSPACE)")
     add("--method-metadata", metavar="MODULE:ATTR", help="the declaration of what ran: its protocol and suite")
-    add("--suite", metavar="SUITE", help="the processed suite, where no metadata declares it")
+    add(
+        "--suite",
+        metavar="SUITE",
+        help="the suite this run was processed to; without it the declared one is told as declared",
+    )
     add("--purpose", metavar="TEXT", help="default: the first paragraph of the run script's docstring")
     add("--note", action="append", default=[], metavar="TEXT", help="more than the docstring says; repeatable")
     add("--fix", action="append", default=[], metavar="TEXT", help="what mended a failure; repeatable")
@@ -69,19 +75,23 @@ def log_run(args: argparse.Namespace, shell: Shell) -> Outcome:
     )
     written = apply_log_entry(plan) if args.apply else False
     data = plan.to_dict() | {"applied": args.apply, "written": written}
-    if plan.entry is None:
-        state = f"{plan.log}:{plan.line}: {plan.benchmark} has its entry already"
+    where = f"{plan.log}:{plan.line}"
+    if plan.completes:
+        names = ", ".join(plan.completes)
+        state = f"{where}: entry of {plan.benchmark} {'completed' if written else 'to be completed'}: {names}"
+    elif plan.entry is None:
+        state = f"{where}: {plan.benchmark} has its entry already"
     else:
-        state = f"{plan.log}:{plan.line}: entry of {plan.benchmark} {'written' if written else 'to be written'}"
-    details = plan.entry.splitlines() if plan.entry else ()
+        state = f"{where}: entry of {plan.benchmark} {'written' if written else 'to be written'}"
+    details = plan.entry.splitlines() if plan.entry else plan.diff()
     if args.apply:
         return Outcome(state, data, details=details, problems=plan.problems)
-    commands = [again(args, plan.log)] if plan.entry else []
+    commands = [again(args, plan.log)] if plan.changes_file else []
     return Outcome(f"{DRY_RUN}; {state}", data, details, plan.problems, next=commands, closing=(DRY_RUN,))
 
 
 def again(args: argparse.Namespace, log: Path) -> str:
-    """The command that writes this very entry, from any folder."""
+    """The command that writes what this one shows, from any folder."""
     words = [
         *option("--run-script", args.run_script),
         *option("--log", log),

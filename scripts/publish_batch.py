@@ -2,12 +2,14 @@
 """Process, check and upload several methods: what a manifest lists, each step as soon as it can be.
 
 MANIFEST is YAML or JSON: a list "methods" of {data: PATH, method_metadata: MODULE:ATTR}, each with, as needed, method,
-repo, expect_validation_protocol, store, upload_raw, accept_mismatch; any of them at the top is the default of all.
-Paths are relative to the manifest. Each method goes through run_process_method.py --process and the dry run of
-run_upload_results.py, with --apply through the upload too; up to 4 are uploaded while others are processed. One line
-a method says how it ended: DONE, FAILED with the first problem, LEFT when the batch was stopped; STALLED tells of a
-step that writes nothing. A failed method stops no other. Leaves with 0 when all are done, else with the highest exit
-code of a failed step (a crash counts as 1). Run again, it repeats only processing whose inputs changed.
+repo, store, and options of the steps: expect_validation_protocol, accept_mismatch, ignore_metadata_mismatch,
+accept_finding, cache_raw, cache_hpo_trajectories, backend and replace_raw of the processing, upload_raw and replace of
+the upload; any of them at the top is the default of all. Paths are relative to the manifest. Each method goes through
+run_process_method.py --process and the dry run of run_upload_results.py, with --apply through the upload too; up to 4
+are uploaded while others are processed. One line a method says how it ended: DONE, FAILED with the first problem, LEFT
+when the batch was stopped; STALLED tells of a step that writes nothing, AGAIN of finished work that was changed since.
+A failed method stops no other. Leaves with 0 when all are done, else with the highest exit code of a failed step (a
+crash counts as 1). Run again, it repeats only processing whose inputs or artifact changed.
 """
 
 from __future__ import annotations

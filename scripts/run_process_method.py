@@ -4,8 +4,9 @@
 Prints what the results imply: type, key, device, configs, default, validation protocol (as the children of each result
 show it), coverage, and a declaration to paste. With --method-metadata MODULE:ATTR the declaration is compared field by
 field; only error rows fail. Several methods of one folder are told apart by their exact names, and each can be compared
-with its own. --process then writes the artifact folder into the cache, if all checks pass. No code of a result is run,
-and no network is used.
+with its own. --process then writes the artifact folder into the cache, if all checks pass. Results that are lost (a
+file that cannot be used, a link, a dataset without any other) fail both: processed without them, the artifact is not
+uploaded unless their codes are accepted. No code of a result is run, and no network is used.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ def build_parser() -> ScriptParser:
     add("--expect-validation-protocol", choices=("tabarena", "beyondarena"), help="fail unless all results have it")
     add("--ignore-metadata-mismatch", action="store_true", help="accept every difference that can be processed")
     add("--accept-mismatch", action="append", default=[], metavar="FIELD", help="accept this one; repeatable")
+    add("--accept-finding", action="append", default=[], metavar="CODE", help="accept results lost so; repeatable")
     parser.add_cache_root()
     process = parser.add_argument_group("processing")
     add = process.add_argument
@@ -89,7 +91,12 @@ def run_process_method(args: argparse.Namespace, shell: Shell) -> Outcome:
     if args.process and not tree.refused:
         outcome = processed(args, methods[0].metadata, tree, shell)
     else:
-        outcome = tree.outcome(partial(mend, args), next_commands(args, tree), whole=args.out is not None)
+        outcome = tree.outcome(
+            partial(mend, args),
+            next_commands(args, tree),
+            accepted=args.accept_finding,
+            whole=args.out is not None,
+        )
         if args.process:
             outcome = replace(outcome, summary=f"{outcome.summary}; nothing written")
     return replace(outcome, details=()) if args.no_inspect else outcome
@@ -100,6 +107,7 @@ def prepared(args: argparse.Namespace) -> tuple[list[Declared], Found]:
     from benchwright.publish import load_declared
     from benchwright.raw import find_results
     from benchwright.raw.comparison import check_accepted
+    from benchwright.raw.losses import check_codes
     from benchwright.raw.tree import Declared
 
     methods = []
@@ -108,6 +116,8 @@ def prepared(args: argparse.Namespace) -> tuple[list[Declared], Found]:
         check_options(args)
     with failures.collected():
         check_accepted(args.accept_mismatch)
+    with failures.collected():
+        check_codes(args.accept_finding)
     for reference in args.method_metadata:
         with failures.collected():
             methods.append(Declared(reference, *load_declared(reference, args.repo)))
@@ -138,8 +148,14 @@ def processed(args: argparse.Namespace, metadata: MethodMetadata, tree: TreeInsp
     """The artifact, built, and the command that shows its upload."""
     from benchwright.bridge import task_rows
     from benchwright.processing import build_artifact
+    from benchwright.processing.coverage import datasets_without
+    from benchwright.processing.findings import not_accepted, of_inspection, of_tree
+    from benchwright.processing.layout import TRAJECTORIES, expects_trajectories
 
-    (method,) = (each.method for each in tree.judged)
+    (inspection,) = tree.judged
+    method = inspection.method
+    beside = [*(of_tree(problem, args.path) for problem in tree.tree), *datasets_without(inspection.empty)]
+    beside += [of_inspection(inspection.begun)] if inspection.begun else []
     with shell.progress("splits processed") as progress:
         artifact = build_artifact(
             method.files,
@@ -149,6 +165,8 @@ def processed(args: argparse.Namespace, metadata: MethodMetadata, tree: TreeInsp
             cache_raw=args.cache_raw,
             trajectories=args.cache_hpo_trajectories,
             replace_present=args.replace,
+            beside=beside,
+            accept=args.accept_finding,
             jobs=args.jobs,
             backend=args.backend,
             progress=progress,
@@ -158,14 +176,24 @@ def processed(args: argparse.Namespace, metadata: MethodMetadata, tree: TreeInsp
         "counts": dict(artifact.counts),
         "findings": [finding.to_dict() for finding in artifact.findings],
     }
-    differences = tree.differences(partial(mend, args))
+    again = process_command(args, *args.method_metadata)
+    failing = not_accepted(artifact.findings, f"{metadata.method}: findings", again)
+    problems = [*tree.differences(partial(mend, args)), *(finding.problem() for finding in artifact.findings)]
     cache = option("--cache-root", args.cache_root)
+    upload = command(SCRIPTS / "run_upload_results.py", *cache, *declared(args, *args.method_metadata))
+    state = "" if failing is None else "; results are lost, and not accepted"
+    if not args.cache_hpo_trajectories and expects_trajectories(metadata):
+        whole = process_command(with_trajectories(args), *args.method_metadata)
+        found = "left out; without them a tuned method cannot be uploaded"
+        problems.append(Problem("no-trajectories", f"{metadata.method}: {TRAJECTORIES}", found, "", whole))
+        upload = whole
     return Outcome(
-        summary=f"{metadata.method}: {len(method.results)} results processed into {artifact.folder}",
+        summary=f"{metadata.method}: {len(method.results)} results processed into {artifact.folder}{state}",
         data={"methods": tree.to_dict(), "artifact": found},
         details=tree.details(),
-        problems=[*differences, *tree.tree, *(finding.problem() for finding in artifact.findings)],
-        next=(command(SCRIPTS / "run_upload_results.py", *cache, *declared(args, *args.method_metadata)),),
+        problems=problems if failing is None else [failing, *problems],
+        next=(upload,) if failing is None else (),
+        exit=Exit.DONE if failing is None else Exit.NO,
     )
 
 
@@ -175,17 +203,28 @@ def next_commands(args: argparse.Namespace, tree: TreeInspection) -> list[str]:
         return [edit(args, reference, *changes) for reference, changes in tree.corrections.items()]
     if tree.refused:
         return []
+    return [process_command(args, reference) for reference in args.method_metadata]
+
+
+def process_command(args: argparse.Namespace, reference: str) -> str:
+    """The command that processes a declared method with what this call accepts and expects."""
     words = [
         *repeated("--accept-mismatch", args.accept_mismatch),
         *option("--ignore-metadata-mismatch", args.ignore_metadata_mismatch),
+        *repeated("--accept-finding", args.accept_finding),
         *option("--method", args.method),
         *option("--expect-validation-protocol", args.expect_validation_protocol),
         *option("--cache-root", args.cache_root),
+        *option("--no-cache-raw", not args.cache_raw),
+        *option("--no-cache-hpo-trajectories", not args.cache_hpo_trajectories),
+        *option("--replace", args.replace),
     ]
-    return [
-        command(__file__, args.path, *words, "--process", *declared(args, reference))
-        for reference in args.method_metadata
-    ]
+    return command(__file__, args.path, *words, "--process", *declared(args, reference))
+
+
+def with_trajectories(args: argparse.Namespace) -> argparse.Namespace:
+    """This call's arguments, but that tuning over time is simulated."""
+    return argparse.Namespace(**{**vars(args), "cache_hpo_trajectories": True})
 
 
 def mend(args: argparse.Namespace, reference: str, correction: str) -> str:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import argparse
 import platform
-import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,11 +28,11 @@ except ModuleNotFoundError:
         raise SystemExit(3) from None
 
 from benchwright.cli import Handoff, ScriptParser, Shell, command, option, run_script
-from benchwright.contract import DRY_RUN, Exit, Failure, Outcome
+from benchwright.contract import Exit, Failure, Outcome
 
 if TYPE_CHECKING:
     from benchwright.arena import MethodMetadata
-    from benchwright.objects import ObjectStore, StoreLocation
+    from benchwright.objects import ObjectStore
     from benchwright.publish.artifact import DeclaredArtifact
     from benchwright.publish.upload_plan import UploadPlan
 
@@ -48,7 +48,7 @@ def build_parser() -> ScriptParser:
     parser.add_repo("the checkout that declares it (default: this folder, then installed)")
     parser.add_cache_root()
     add = parser.add_argument
-    add("--store", metavar="LOCATION", help="local:FOLDER, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX, not the declared")
+    add("--store", metavar="LOCATION", help="local:FOLDER, or gs://, s3:// or r2://BUCKET/PREFIX, not the declared")
     add("--no-upload-raw", action="store_false", dest="raw", help="leave the raw results out")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--apply", "--no-dry-run", action="store_true", dest="apply", help="upload")
@@ -59,64 +59,43 @@ def build_parser() -> ScriptParser:
 
 def run_upload_results(args: argparse.Namespace, shell: Shell) -> Outcome:
     """Plan the upload; with ``--apply`` do it, with ``--verify-only`` prove an earlier one."""
+    from benchwright.publish.method_reference import with_reference
+
+    if not args.method_metadata:
+        return uploaded(args, shell)
+    try:
+        outcome = uploaded(args, shell)
+        return replace(outcome, problems=with_reference(outcome.problems, *reference_of(args)))
+    except Failure as failure:
+        problems = with_reference(failure.problems, *reference_of(args))
+        raise Failure(problems, exit=failure.exit, next=failure.next) from None
+
+
+def uploaded(args: argparse.Namespace, shell: Shell) -> Outcome:
+    """The upload, its plan or its proof."""
     from benchwright.objects import open_store
     from benchwright.publish.artifact import no_artifact, open_for_upload
+    from benchwright.publish.destination import destination_of
+    from benchwright.publish.upload_plan import destination_for, plan_upload
 
     named = args.method_metadata or tuple(args.from_cache)
     metadata, artifact = open_for_upload(named, repository=args.repo, cache_root=args.cache_root)
-    destination = placed(args, metadata, artifact, shell)
-    if artifact is None and not args.verify_only:
-        raise no_artifact(metadata.path)
-    # Missing credentials are said before a long check.
-    store = open_store(destination) if args.apply or args.verify_only else None
-    plan = None if artifact is None else planned(args, artifact, destination, shell)
+    with shell.progress("checking, MiB") as progress:
+        checking = {"upload_raw": args.raw, "progress": progress}
+        if args.verify_only:
+            destination = destination_of(metadata, args.store)
+        else:
+            destination = destination_for(metadata, artifact, args.store, **checking)
+        if artifact is None and not args.verify_only:
+            raise no_artifact(metadata.path)
+        # Missing credentials are said before a long check.
+        store = open_store(destination) if args.apply or args.verify_only else None
+        plan = None if artifact is None else plan_upload(artifact, destination, **checking)
     if args.verify_only:
         return verified(metadata, plan, store, shell)
     if args.handoff:
         shell.hand_off(sheet(args, artifact, plan))
-    return dry(args, plan) if store is None else applied(args, metadata, plan, store, shell)
-
-
-def placed(
-    args: argparse.Namespace, metadata: MethodMetadata, artifact: DeclaredArtifact | None, shell: Shell
-) -> StoreLocation:
-    """Where the upload goes; when nothing names a store, all else that stops the upload is told with it."""
-    from benchwright.publish.artifact import no_artifact
-    from benchwright.publish.destination import destination_of
-    from benchwright.publish.upload_plan import problems_of
-
-    try:
-        return destination_of(metadata, args.store)
-    except Failure as failure:
-        if args.store or args.verify_only:
-            raise
-        if artifact is None:
-            problems = no_artifact(metadata.path).problems
-        else:
-            with shell.progress("checking, MiB") as progress:
-                problems = problems_of(artifact, upload_raw=args.raw, progress=progress)
-        raise Failure([*failure.problems, *problems], exit=failure.exit) from None
-
-
-def planned(
-    args: argparse.Namespace, artifact: DeclaredArtifact, destination: StoreLocation, shell: Shell
-) -> UploadPlan:
-    """The upload, when nothing is wrong with the artifact."""
-    from benchwright.publish.upload_plan import plan_upload
-
-    with shell.progress("checking, MiB") as progress:
-        return plan_upload(artifact, destination, upload_raw=args.raw, progress=progress)
-
-
-def dry(args: argparse.Namespace, plan: UploadPlan) -> Outcome:
-    """What would be done, and the command that does it."""
-    from benchwright.objects import credentials_note
-
-    missing = credentials_note(plan.destination.kind)
-    summary = f"{DRY_RUN}; {plan.label}: {len(plan.objects)} objects, {plan.size:,} bytes, complete, for {plan.url}"
-    details = [f"parts: {', '.join(plan.parts)}", *plan.lines, *missing]
-    data = plan.to_dict() | {"applied": False, "credentials": missing}
-    return Outcome(summary, data, details, plan.remarks, next=(again(args, "--apply"),), closing=(DRY_RUN,))
+    return plan.outcome(again(args, "--apply")) if store is None else applied(args, metadata, plan, store, shell)
 
 
 def applied(
@@ -134,13 +113,10 @@ def applied(
         raise Failure(failure.problems, exit=failure.exit, next=commands) from None
     except Failure as failure:
         mode = "--verify-only" if failure.exit == Exit.REFUSED else "--apply"
-        raise Failure(failure.problems, exit=failure.exit, next=(again(args, mode),)) from None
-    how = f"{len(report.sent)} sent, {len(report.kept)} there already"
-    if report.replaced:
-        how += f", {len(report.replaced)} of a predecessor replaced"
-    data = plan.to_dict() | report.to_dict() | {"applied": True}
-    commands = registration(args, metadata) if report.verification.ok else ()
-    return report.verification.outcome(f"{plan.label}: {how}", data, remarks=plan.remarks, next=commands)
+        of_hand = any(problem.code == "bad-manifest" for problem in failure.problems)
+        commands = () if of_hand else (again(args, mode),)
+        raise Failure(failure.problems, exit=failure.exit, next=commands) from None
+    return report.outcome(registration(args, metadata))
 
 
 def verified(metadata: MethodMetadata, plan: UploadPlan | None, store: ObjectStore, shell: Shell) -> Outcome:
@@ -157,70 +133,30 @@ def verified(metadata: MethodMetadata, plan: UploadPlan | None, store: ObjectSto
 
 def sheet(args: argparse.Namespace, artifact: DeclaredArtifact, plan: UploadPlan) -> Handoff:
     """The upload as a command sheet for another person, here or at another machine."""
-    from benchwright.objects import credentials_help
-    from benchwright.publish.upload_sheet import object_table
-
-    remarks = [f"{remark.where}: {remark.found}" for remark in plan.remarks]
-    return Handoff(
-        title=f"Upload {plan.label}",
-        why=f"The artifact was checked and is complete; it goes to {plan.url}. Whoever runs this needs credentials.",
-        heading=f"On this machine, {platform.node()}",
-        commands=[again(args, "--apply"), again(args, "--verify-only")],
-        checks=[
-            "the first command ends with every object proved, and exit code 0",
-            "exit code 4: run the same command again; what is there already is not sent again",
-            "exit code 5: another artifact or another upload is there; look before you act",
-        ],
-        facts=[f"{plan.size:,} bytes: {', '.join(plan.parts)}", *credentials_help(plan.destination.kind), *remarks],
-        sections=[
-            ("Elsewhere", elsewhere(args, artifact, plan)),
-            ("The objects", object_table(plan)),
-            ("When it is proved", afterwards(args, artifact.metadata)),
-        ],
-    )
-
-
-def elsewhere(args: argparse.Namespace, artifact: DeclaredArtifact, plan: UploadPlan) -> list[str]:
-    """The same upload from a checkout of Benchwright on a machine that has a copy of the artifact alone."""
-    from benchwright.publish.upload_sheet import copy_lines, only_declared, uncommitted
-
-    lines = []
-    changed = uncommitted(args.method_metadata, args.repo) if args.method_metadata else None
-    if changed is not None:
-        lines = [f"- `{changed}` is not committed: the commands above need it, committed, on any other machine."]
-    if fields := only_declared(artifact, args.cache_root):
-        said = f"metadata.yaml in the folder differs from the declaration in {', '.join(fields)}"
-        return [*lines, f"- Not as it is: {said}. Process again, which records it, and write this sheet anew."]
-    words = ["--from-cache", *artifact.metadata.key, "--store", plan.destination.below(Path.cwd())]
-    words += option("--no-upload-raw", not args.raw)
-    command_there = shlex.join([".venv/bin/python", "scripts/run_upload_results.py", *map(str, words)])
-    commands = [f"{command_there} {mode}" for mode in ("--apply", "--verify-only")]
-    return [
-        *lines,
-        *copy_lines(artifact, plan),
-        "",
-        "Then, in a checkout of Benchwright:",
-        "",
-        "```bash",
-        *commands,
-        "```",
-    ]
-
-
-def afterwards(args: argparse.Namespace, metadata: MethodMetadata) -> list[str]:
-    """The steps after the upload, which are dry without ``--apply``."""
     from benchwright.arena.official import arena_of
+    from benchwright.publish.upload_sheet import uncommitted, upload_sheet
 
-    register = registration(args, metadata)
-    words = register[0] if register else f"scripts/register_method.py MODULE:ATTR --arena {arena_of(metadata)}"
-    return [
-        "Both are dry without `--apply`; the second needs the script that set the run up.",
-        "",
-        "```bash",
-        words,
-        command(Path(__file__).with_name("log_run.py"), "--run-script", "tmp_scripts/run_KEY.py"),
-        "```",
-    ]
+    arena = arena_of(artifact.metadata)
+    register = registration(args, artifact.metadata) or [f"scripts/register_method.py MODULE:ATTR --arena {arena}"]
+    suite = option("--suite", artifact.metadata.suite)
+    log = command(Path(__file__).with_name("log_run.py"), "--run-script", "tmp_scripts/run_KEY.py", *suite)
+    text = upload_sheet(
+        artifact,
+        plan,
+        cache_root=args.cache_root,
+        uncommitted=uncommitted(args.method_metadata, args.repo) if args.method_metadata else None,
+        options=option("--no-upload-raw", not args.raw),
+        after=[*register, log],
+    )
+    return Handoff(
+        text.title,
+        text.why,
+        commands=[again(args, "--apply"), again(args, "--verify-only")],
+        checks=text.checks,
+        facts=text.facts,
+        heading=f"On this machine, {platform.node()}",
+        sections=text.sections,
+    )
 
 
 def again(args: argparse.Namespace, mode: str) -> str:
@@ -244,6 +180,16 @@ def registration(args: argparse.Namespace, metadata: MethodMetadata) -> tuple[st
         return ()
     arena = "mini" if args.method_metadata.startswith("benchwright.") else arena_of(metadata)
     return (command(Path(__file__).with_name("register_method.py"), *declared(args), "--arena", arena),)
+
+
+def reference_of(args: argparse.Namespace) -> tuple[str, Path | None]:
+    """The declaration, and the checkout to name with it; as it was typed where there is no such declaration."""
+    from benchwright.publish.targets import named_checkout
+
+    try:
+        return args.method_metadata, named_checkout(args.method_metadata, args.repo)
+    except Failure:
+        return args.method_metadata, args.repo
 
 
 def declared(args: argparse.Namespace, *before: str) -> list[str]:

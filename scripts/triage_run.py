@@ -34,9 +34,15 @@ def build_parser() -> ScriptParser:
     parser = ScriptParser(description=__doc__)
     add = parser.add_argument
     add("--log-dir", type=Path, required=True, metavar="L", help="<workspace>/slurm_out/<benchmark>/<job id>")
-    add("--job-id", type=int, metavar="J", help="the array, to ask the scheduler about its tasks")
+    add("--job-id", type=_job_id, metavar="J", help="the array, to ask the scheduler about its tasks")
     add("--script-dir", type=Path, default=REPOSITORY / "tmp_scripts", help="run scripts (default: %(default)s)")
     return parser
+
+
+def _job_id(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 2**32):
+        raise argparse.ArgumentTypeError(f"{text!r} is no array's id")
+    return int(text)
 
 
 def triage(args: argparse.Namespace, shell: Shell) -> Outcome:

@@ -7,12 +7,23 @@ stopped.
 from __future__ import annotations
 
 import os
+import signal
 import uuid
 from importlib.util import find_spec
 
 import pytest
 
-from object_servers import LASTING, QUICK, FaultyMoto, SeaweedServer, bucket_at, impatient_client, stopped_at_end
+from object_servers import (
+    LASTING,
+    QUICK,
+    FaultyGoogle,
+    FaultyMoto,
+    GoogleServer,
+    SeaweedServer,
+    bucket_at,
+    impatient_client,
+    stopped_at_end,
+)
 
 COMPONENTS = (
     "tabarena", "autogluon.tabular", "lightgbm", "xgboost", "catboost", "bencheval", "numba", "pandas", "ConfigSpace",
@@ -24,13 +35,15 @@ def pytest_configure(config: pytest.Config) -> None:
     missing = [name for name in COMPONENTS if find_spec(name.partition(".")[0]) is None]
     if missing:
         pytest.exit(f"not installed: {', '.join(missing)}; run: make setup-dev", returncode=3)
+    # A run in the background of a shell ignores Ctrl-C, and so would the programs that the tests start and interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
 def no_credentials(monkeypatch, tmp_path):
     """No credentials of whoever runs the tests, and no machine to ask for some."""
     for name in list(os.environ):
-        if name.startswith(("AWS_", "R2_")):
+        if name.startswith(("AWS_", "R2_", "GOOGLE_", "STORAGE_")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -119,3 +132,40 @@ def browser():
 
     with running_browser() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def google(tmp_path_factory):
+    with stopped_at_end(GoogleServer(tmp_path_factory.mktemp("google") / "buckets", "results")) as server:
+        server.start()
+        yield server
+
+
+@pytest.fixture
+def google_store(google):
+    return open_google(google.url, LASTING)
+
+
+@pytest.fixture(scope="session")
+def faulty_google_server(google):
+    with stopped_at_end(FaultyGoogle(google.url)) as server:
+        yield server
+
+
+@pytest.fixture
+def faulty_google(faulty_google_server):
+    faulty_google_server.fault = None
+    faulty_google_server.seen.clear()
+    yield faulty_google_server
+    faulty_google_server.fault = None
+
+
+@pytest.fixture
+def faulty_google_store(faulty_google):
+    return open_google(faulty_google.url, QUICK)
+
+
+def open_google(url, patience):
+    from benchwright.objects import open_store
+
+    return open_store(f"gs://results/{uuid.uuid4()}", settings={"STORAGE_EMULATOR_HOST": url}, patience=patience)

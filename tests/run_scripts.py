@@ -127,7 +127,7 @@ def older_script(folder: Path, *, workspace: Path | None = None, name: str = "ta
 def plan_of(folder: Path, source: str) -> str:
     """The plan's text out of a script's source."""
     path = folder / "run_demo.py"
-    path.write_bytes(source.encode())
+    path.write_bytes(source.encode(errors="surrogateescape"))
     return standalone_plan(read_script(path))
 
 

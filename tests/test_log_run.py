@@ -118,6 +118,23 @@ def test_a_second_call_changes_nothing_and_says_where_the_entry_is(log, tmp_path
     assert [heading.benchmark for heading in BenchmarkLog(log.read_bytes(), "").headings] == ["demo", "older"]
 
 
+def test_an_entry_is_completed_after_its_diff_was_shown(log, tmp_path, answer):
+    words = ("--run-script", run_script_of(tmp_path), "--log", log)
+    answer(*words, "--apply")
+    before = log.read_text()
+    shown = answer(*words, "--suite", "runs-2030")
+    assert shown["summary"] == f"{DRY}; {log}:5: entry of demo to be completed: Artifacts"
+    assert (shown["data"]["entry"], shown["data"]["completes"]) == (None, ["Artifacts"])
+    assert shown["data"]["diff"].splitlines()[:2] == ["--- a/a log.md", "+++ b/a log.md"]
+    assert "+- **Artifacts:** suite `runs-2030`" in shown["data"]["diff"].splitlines()
+    assert log.read_text() == before
+    (command,) = shown["next"]
+    written = subprocess.run(shlex.split(command), cwd="/", capture_output=True, text=True, check=True)
+    assert written.stdout.splitlines()[0] == f"{log}:5: entry of demo completed: Artifacts"
+    assert log.read_text() == before.replace("\n\n```python", "\n- **Artifacts:** suite `runs-2030`\n\n```python")
+    assert answer(*words, "--suite", "runs-2030", "--apply")["data"]["written"] is False
+
+
 def test_the_json_holds_the_entry_and_how_the_commit_is_known(log, tmp_path, answer):
     envelope = answer("--run-script", run_script_of(tmp_path), "--log", log)
     data = envelope["data"]
@@ -165,6 +182,7 @@ def test_a_real_run_is_logged(log, tmp_path, answer, capsys):
     script = filled(capsys, tmp_path, "KNN", "--name", "knn_1", *scope)
     take(capsys, script, "setup")
     take(capsys, script, "run", "--parallel", "2")
+    take(capsys, script, "setup")  # as everyone does, to see that nothing is missing
     entry = answer("--run-script", script, "--log", log, "--apply")["data"]["entry"]
     assert entry in log.read_text()
     assert bullet(entry, "Model(s)") == "KNeighbors (default config) on mini; 1 config, 3 tasks, 3 items"
@@ -173,10 +191,12 @@ def test_a_real_run_is_logged(log, tmp_path, answer, capsys):
     assert bullet(entry, "Failures") == "none in the event logs"
     assert re.fullmatch(r"0:0\d:\d\d from the first event or result, .*", bullet(entry, "Wall time"))
     assert "tabarena 0.1.0" in bullet(entry, "Packages")
-    assert re.search(r"by the record of set-up [0-9a-f]{8}, |names no checkout", bullet(entry, "Git SHA"))
+    said = r"by the record of set-up [0-9a-f]{8}, .{23}; (with|no) local changes\)$|names no checkout"
+    assert re.search(said, bullet(entry, "Git SHA"))
+    assert bullet(entry, "Validation protocol") == "`8x1`, as the arena `mini` requires by the plan record"
 
     names = {"__name__": "the_plan_of_the_log", "__file__": str(script)}
     exec(compile(plan_in(entry), "plan", "exec"), names)
-    args = argparse.Namespace(step="setup", scheduler="local", parallel=1)
+    args = argparse.Namespace(step="setup", scheduler="local", parallel=1, store="", accelerators="", handoff=None)
     outcome = names["setup"](args, Shell(args))
     assert (outcome.data["cached"], outcome.data["total"]) == (3, 3)

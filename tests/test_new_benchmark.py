@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -103,7 +104,10 @@ def test_a_plan_for_a_cluster_is_made_anywhere_and_set_up_on_its_head_node(capsy
     answer = json.loads(out)
     assert code == 0
     assert [problem["code"] for problem in answer["problems"]] == ["not-a-head-node"]
-    assert [command.rpartition(" ")[2] for command in answer["next"]] == ["smoke", "setup", "eval"]
+    assert [command.rpartition(" ")[2] for command in answer["next"]] == ["smoke", "setup"], "eval comes after a launch"
+    follows = "setup prints what follows it: the commands that launch the fits, that watch them, that evaluate"
+    assert follows in answer["data"]["notes"]
+    assert f"- {follows}\n" in sheet.read_text()
     assert "- sbatch takes every command that setup printed; slurm_progress.sh says DONE" in sheet.read_text()
     code, answer = take(capsys, tmp_path / "scripts here" / "run_catboost.py", "setup")
     assert (code, answer["problems"][0]["code"]) == (3, "not-a-head-node")
@@ -148,12 +152,10 @@ def test_a_filled_script_goes_from_setup_to_the_report(capsys, tmp_path):
     assert take(capsys, script, "eval", "--handoff", str(sheet))[0] == 2
     code, answer = take(capsys, script, "setup", "--handoff", str(sheet))
     assert (code, answer["data"]["approved"]) == (0, 3)
-    assert (
-        "## Run, in this order\n\n```bash\n"
-        + "\n".join(f"{sys.executable} '{script}' {step}" for step in ("run", "eval"))
-        in sheet.read_text()
-    )
-    assert answer["next"] == [f"{sys.executable} '{script}' run"]
+    command = shlex.join([sys.executable, str(script)])
+    steps = "\n".join(f"{command} {step}" for step in ("run", "eval"))
+    assert f"## Run, in this order\n\n```bash\n{steps}" in sheet.read_text()
+    assert answer["next"] == [f"{command} run"]
     code, answer = take(capsys, script, "run", "--parallel", "2")
     assert (code, answer["data"]["ok"], answer["data"]["left"]) == (0, 3, 0)
     code, answer = take(capsys, script, "eval")
@@ -171,4 +173,4 @@ def test_smoke_ends_with_the_next_step(capsys, tmp_path):
     script = tmp_path / "scripts here" / "run_knn.py"
     code, answer = take(capsys, script, "smoke")
     assert (code, answer["data"]["model"]) == (0, "KNeighbors")
-    assert answer["next"] == [f"{sys.executable} '{script}' setup"]
+    assert answer["next"] == [shlex.join([sys.executable, str(script), "setup"])]

@@ -1,50 +1,24 @@
-"""The command that inspects a run and processes its methods: what it prints, what fails it, what it writes."""
+"""The command that inspects a run: what it prints, and what fails it."""
 
 from __future__ import annotations
 
-import gzip
-import os
-import pickle
 import shlex
-import socket
 import subprocess
 import sys
 
 import pytest
 
-from benchwright.arena import MethodMetadata
+from declared_methods import checkout_in, codes, declared
 from raw_trees import CONFIG, PROTOCOLS, RAW, SYSTEM, add_result, recorded
 from scripts_in_process import SCRIPTS, Script
 
 SCRIPT = SCRIPTS / "run_process_method.py"
-DECLARATIONS = """\
-from tabarena.models._method_metadata import MethodMetadata
-
-gbm = MethodMetadata.config(
-    method="LightGBM",
-    suite="a-run",
-    ag_key="GBM",
-    config_default="LightGBM_c1_default_BAG_L1",
-    is_bag=True,
-)
-forest = MethodMetadata.config(
-    method="RandomForest", suite="a-run", ag_key="RF", can_hpo=False, is_bag=True, validation_protocol="8x1"
-)
-demo = MethodMetadata.system(method="DemoLogisticSystem", suite="a-run")
-knn = MethodMetadata.config(method="KNeighbors", suite="a-run", ag_key="KNN", can_hpo=False)
-wrong = MethodMetadata.config(method="RandomForest", ag_key="XT", can_hpo=True, compute="gpu", is_bag=True)
-one = MethodMetadata.config(method="LightGBM", suite="a-run", ag_key="GBM", can_hpo=False, is_bag=True)
-stranger = MethodMetadata.config(method="Stranger", suite="a-run", ag_key="TAB")
-"""
 
 
 @pytest.fixture
 def checkout(tmp_path):
     """A checkout that declares methods as ``demo.info``."""
-    source = tmp_path / "checkout" / "src" / "demo" / "info.py"
-    source.parent.mkdir(parents=True)
-    source.write_text(DECLARATIONS)
-    return tmp_path / "checkout"
+    return checkout_in(tmp_path)
 
 
 @pytest.fixture
@@ -57,14 +31,6 @@ def run(capsys):
 def answer(capsys):
     """The envelope of a call in this process."""
     return Script.named("run_process_method", capsys).answer
-
-
-def declared(checkout, name):
-    return "--method-metadata", f"demo.info:{name}", "--repo", checkout
-
-
-def codes(envelope):
-    return [problem["code"] for problem in envelope["problems"]]
 
 
 def test_a_run_of_several_methods_is_listed(run, answer):
@@ -210,7 +176,7 @@ def test_several_declared_methods_are_compared_each_with_its_own(answer, run, ch
     assert (both["exit"], both["summary"]) == (2, "2 declarations")
 
 
-def test_holes_are_told_and_fail_nothing(answer, process, tmp_path):
+def test_holes_are_told_and_fail_nothing(answer, checkout, tmp_path):
     for split in range(3):
         for task in ("binary", "multiclass"):
             if (task, split) != ("multiclass", 1):
@@ -223,7 +189,8 @@ def test_holes_are_told_and_fail_nothing(answer, process, tmp_path):
         "2 datasets, 5 of 6 splits (dataset x fold); missing: multiclass 0_1",
     )
     assert envelope["data"]["methods"][0]["coverage"]["lost"] == ["multiclass 0_1"]
-    processed = process(tmp_path / "data", "one")
+    words = (*declared(checkout, "one"), "--process", "--cache-root", tmp_path / "cache")
+    processed = answer(tmp_path / "data", *words)
     assert (processed["exit"], codes(processed).count("splits-missing")) == (0, 1)
 
 
@@ -391,121 +358,3 @@ def test_inspection_imports_nothing_heavy(checkout):
     start = f"import sys; sys.argv = {[str(SCRIPT), *words]!r}\n"
     done = subprocess.run([sys.executable, "-c", start + code], capture_output=True, text=True, check=True)
     assert done.stderr.splitlines()[-2:] == ["0", "[]"]
-
-
-# --- processing ------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def process(answer, checkout, tmp_path):
-    """Process what is declared under a name, into a cache of the test's own."""
-
-    def call(path, name, *words):
-        return answer(path, *declared(checkout, name), "--process", "--cache-root", tmp_path / "cache", *words)
-
-    return call
-
-
-def test_a_single_config_is_processed_and_recorded_as_the_default(process, tmp_path, checkout):
-    envelope = process(RAW, "forest", "--expect-validation-protocol", "tabarena")
-    folder = tmp_path / "cache" / "artifacts" / "a-run" / "methods" / "RandomForest"
-    assert (envelope["exit"], envelope["summary"]) == (0, f"RandomForest: 9 results processed into {folder}")
-    artifact = envelope["data"]["artifact"]
-    assert (artifact["folder"], artifact["findings"]) == (str(folder), [])
-    assert [each["method"] for each in envelope["data"]["methods"]] == ["RandomForest"]
-    assert MethodMetadata.from_yaml(folder).config_default == "RandomForest_c1_default_BAG_L1"
-    assert (folder / "results" / "model_results.parquet").is_file()
-    upload = [
-        sys.executable,
-        str(SCRIPT.with_name("run_upload_results.py")),
-        *("--cache-root", str(tmp_path / "cache")),
-        *map(str, declared(checkout, "forest")),
-    ]
-    assert envelope["next"] == [shlex.join(upload)]
-
-
-def test_processing_prints_its_outcome_alone_when_asked(run, checkout, tmp_path):
-    code, lines = run(
-        *(RAW, *declared(checkout, "demo"), "--process", "--no-inspect", "--cache-root", tmp_path, "--no-cache-raw")
-    )
-    folder = tmp_path / "artifacts" / "a-run" / "methods" / "DemoLogisticSystem"
-    assert (code, lines[0], lines[1]) == (0, f"DemoLogisticSystem: 9 results processed into {folder}", "next:")
-    assert not (folder / "raw").exists()
-
-
-def test_tuned_results_are_processed_with_trajectories_unless_asked_otherwise(process, tmp_path):
-    for number in (1, 2):
-        for config in (CONFIG, f"LightGBM_r{number}_default_BAG_L1"):
-            add_result(tmp_path / "data", config, split=number)
-    results = tmp_path / "cache" / "artifacts" / "a-run" / "methods" / "LightGBM" / "results"
-    for option, written in (("--no-cache-hpo-trajectories", False), ("--cache-hpo-trajectories", True)):
-        assert process(tmp_path / "data", "gbm", option)["exit"] == 0
-        assert (results / "hpo_trajectories.parquet").exists() == written
-
-
-def test_nothing_is_written_unless_all_checks_pass(process, tmp_path):
-    envelope = process(RAW, "wrong")
-    assert (envelope["exit"], envelope["data"]["artifact"]) == (1, None)
-    assert envelope["summary"].endswith("declares: suite, compute, ag_key, can_hpo; nothing written")
-    assert not (tmp_path / "cache").exists()
-    assert process(PROTOCOLS / "knn", "knn", "--expect-validation-protocol", "beyondarena")["exit"] == 0
-    (tmp_path / "cache").rename(tmp_path / "first")
-    add_result(tmp_path / "new", CONFIG, change=recorded("8x1"))
-    for options in ((), ("--ignore-metadata-mismatch", "--expect-validation-protocol", "beyondarena")):
-        assert process(tmp_path / "new", "one", *options)["exit"] == 1
-    assert not (tmp_path / "cache").exists()
-
-
-def test_lost_results_are_findings_and_dangerous_ones_refuse(process, tmp_path):
-    for split in range(3):
-        path = add_result(tmp_path / "data", CONFIG, split=split)
-    path.write_bytes(path.read_bytes()[:-50])
-    envelope = process(tmp_path / "data", "one")
-    assert envelope["exit"] == 0
-    assert "truncated" in [finding["code"] for finding in envelope["data"]["artifact"]["findings"]]
-    assert "truncated" in codes(envelope)
-    marker = tmp_path / "marker"
-
-    class Touch:
-        def __reduce__(self):
-            return os.system, (f"touch {marker}",)
-
-    path.write_bytes(gzip.compress(pickle.dumps(Touch(), 4)))
-    refused = process(tmp_path / "data", "one")
-    assert refused["exit"] == 1
-    assert "dangerous-pickle" in codes(refused)
-    assert not marker.exists()
-
-
-def test_two_files_for_one_result_refuse(process, tmp_path):
-    for key in ("a", "b"):
-        add_result(tmp_path / "data", CONFIG, key=key)
-    envelope = process(tmp_path / "data", "one")
-    assert envelope["exit"] == 1
-    assert "duplicate-result" in codes(envelope)
-    assert not (tmp_path / "cache").exists()
-
-
-def test_the_only_raw_results_are_not_thrown_away(process, tmp_path):
-    assert process(RAW, "forest")["exit"] == 0
-    artifact = tmp_path / "cache" / "artifacts" / "a-run" / "methods" / "RandomForest"
-    for path in (artifact, artifact / "raw"):
-        assert process(path, "forest", "--no-cache-raw")["exit"] == 5
-    assert len(list(artifact.rglob("results.pkl"))) == 9
-    assert process(artifact, "forest")["exit"] == 0
-    assert len(list(artifact.rglob("results.pkl"))) == 9
-
-
-# Defects 3 and 8 of the peer: it drops local tasks, and asks the network for ids that it does not know.
-@pytest.mark.parametrize("key", ["999999999", "a-task-0123456789ab"])
-def test_results_of_any_task_are_processed_without_a_network(process, tmp_path, monkeypatch, key):
-    connect = socket.socket.connect
-
-    def local_only(self, address):
-        assert self.family == socket.AF_UNIX, f"{address} is asked"
-        return connect(self, address)
-
-    monkeypatch.setattr(socket.socket, "connect", local_only)
-    add_result(tmp_path / "data", CONFIG, key=key)
-    envelope = process(tmp_path / "data", "one", "--jobs", "1")
-    assert (envelope["exit"], envelope["data"]["methods"][0]["inferred"]["n_results"]) == (0, 1)

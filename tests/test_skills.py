@@ -13,6 +13,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from benchwright.launch import sky_progress, sky_view
+from benchwright.launch.bucket_lease import _RENEWALS
+from benchwright.launch.bucket_queue import LEASE_SECONDS
+from benchwright.launch.symptoms import MOST_OF_ONE_CAUSE, SYMPTOMS, UNEXPLAINED, UNFINISHED, WRAPPER
+from benchwright.node import array_ending, array_notes
 from scripts_in_process import load
 from test_docs import INTERPRETER, script_of
 
@@ -22,6 +27,7 @@ FIELDS = {"name", "description", "license", "compatibility", "metadata"}
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 POINTER = re.compile(r"(?<![\w/.-])(?:scripts|references|assets)/[\w./-]*\w")
 MANIFESTS = ROOT / ".claude-plugin"
+BENCHMARK_MODEL = ROOT / ".agents" / "skills" / "benchmark-model"
 
 each_skill = pytest.mark.parametrize("skill", SKILLS, ids=lambda path: path.name)
 
@@ -156,6 +162,36 @@ def test_problem_codes_that_a_page_explains_are_those_of_the_code(skill):
             for row in table.splitlines()[2:]:
                 for code in re.findall(r"`([a-z-]+)`", row.split("|")[1]):
                     assert f'"{code}"' in source, f"{page.name} explains {code}"
+
+
+def rows(page: Path, first: str) -> list[list[str]]:
+    """The cells of the tables of a page whose first column is headed so."""
+    tables = re.findall(rf"^\| {first} \|.*\n(?:\|.*\n)+", page.read_text(), re.M)
+    lines = [line for table in tables for line in table.splitlines()[2:]]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+
+
+def test_the_classes_of_failed_items_are_those_that_triage_gives():
+    explained = [cells[0].strip("`") for cells in rows(BENCHMARK_MODEL / "references" / "failures.md", "class")]
+    known = [symptom.code for symptom in (*SYMPTOMS, WRAPPER, UNFINISHED, UNEXPLAINED)]
+    assert sorted(explained) == sorted(known)
+
+
+def test_the_last_words_of_watchers_are_explained():
+    words = {cells[0].strip("`") for cells in rows(BENCHMARK_MODEL / "references" / "monitoring.md", "word")}
+    source = "".join(Path(module.__file__).read_text() for module in (array_ending, sky_progress, sky_view))
+    said = set(re.findall(r'(?:Verdict\(|return |_end\(|: )"([A-Z]{2,}(?: [A-Z]+)*)"', source))
+    assert {"DONE", "INCOMPLETE", "LOST", "WORKERS GONE", "SILENT", "NO ANSWER"} <= said
+    assert words == said
+
+
+def test_the_skill_names_the_figures_of_the_code():
+    pages = [parts(BENCHMARK_MODEL)[1], (BENCHMARK_MODEL / "references" / "monitoring.md").read_text()]
+    numbers = {3: "three", 5: "five"}
+    assert f"more than {numbers[MOST_OF_ONE_CAUSE]} items fail for one reason" in " ".join(pages[0].split())
+    assert f"{numbers[array_notes._INTERVALS_OF_A_STALL]} intervals" in pages[1]
+    assert (LEASE_SECONDS / 60, LEASE_SECONDS / _RENEWALS) == (5, 60)
+    assert "every minute: for a whole lease time, five minutes, none did" in pages[1]
 
 
 @each_skill

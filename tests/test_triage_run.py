@@ -54,10 +54,12 @@ def test_equal_causes_are_grouped_and_the_relaunch_is_named(folder):
     assert (first["class"], first["count"], second["class"]) == ("wrapper-traceback", 4, "environment")
     assert first["items"][0] == {
         "item": "experiment=fail-b dataset=my data repeat=0 fold=1",
+        "started": True,
         "task": "7_0",
         "log": str(folder / "slurm-7_0.out"),
     }
     bundles = [(one["task"], one["ok"], one["failed"], one["not_run"]) for one in said["data"]["bundles"]]
+    assert {one["not_started"] for one in said["data"]["bundles"]} == {said["data"]["not_started"]} == {0}
     assert bundles == [("7_0", 2, 1, 0), ("7_2", 0, 3, 2), ("7_3", 1, 1, 0)]
     assert said["next"] == [f"/venv/bin/python {folder.parents[2]}/scripts/run_demo.py setup"]
     assert said["data"]["ask_now"] == []
@@ -86,16 +88,23 @@ def test_the_report_for_people(folder):
     done = triage(folder, "--script-dir", str(folder))
     assert (done.returncode, done.stderr) == (1, "")
     lines = done.stdout.splitlines()
-    assert lines[0] == "3 failures, 2 causes, in 2 of 2 tasks"
+    assert lines[0] == "3 failures, 1 not started, 2 causes, in 2 of 2 tasks"
     assert lines[1].startswith("gpu-memory, 2 failures: torch.OutOfMemoryError: CUDA out of memory.")
     assert lines[2:5] == [
         "    means: folds side by side on the card, or one table too large for it",
-        "    do: confirm fake_memory_for_estimates; for one wide table a smaller support size, or its folds one after "
-        "another",
+        "    do: confirm fake_memory_for_estimates; for one wide table "
+        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True in the wrapper's warm-up, a smaller support size, or its "
+        "folds one after another",
         "    ask if: the dataset cannot fit the card even with its folds one after another",
     ]
     assert lines[5] == f"    experiment=card-a dataset=my data repeat=0 fold=0, {folder}/slurm-7_0.out"
-    assert lines[-3:] == ["by task; what is ok has its result:", "    7_0: ok=0 failed=2", "    7_1: ok=1 failed=0"]
+    where = lines.index(f"    experiment=hang-b dataset=my data repeat=0 fold=1, {folder}/slurm-7_1.out")
+    assert lines[where + 1] == f"    item 3/3, not started, {folder}/slurm-7_1.out"
+    assert lines[-3:] == [
+        "by task; what is ok has its result:",
+        "    7_0: ok=0 failed=2",
+        "    7_1: ok=1 failed=0, 1 not started",
+    ]
     assert "next:" not in done.stdout
 
 
@@ -116,6 +125,31 @@ def test_no_folder_and_no_logs_are_said(folder, tmp_path):
     done = triage(tmp_path / "nowhere", "--json")
     assert json.loads(done.stdout)["exit"] == 2
     assert json.loads(done.stdout)["summary"] == f"{tmp_path}/nowhere is no folder"
+
+
+def test_a_log_that_cannot_be_read_is_no_success(folder):
+    put(folder, "requeued")
+    (folder / "slurm-7_1.out").symlink_to("slurm-7_1.out")
+    (folder / "slurm-7_2.out").mkdir()
+    said = answer(folder)
+    assert (said["exit"], said["data"]["tasks"], said["data"]["failed"]) == (1, 3, 0)
+    assert [(one["code"], one["where"], one["found"]) for one in said["problems"]] == [
+        ("unreadable-log", f"{folder}/slurm-7_1.out", "Too many levels of symbolic links"),
+        ("unreadable-log", f"{folder}/slurm-7_2.out", "Is a directory"),
+    ]
+
+
+def test_a_number_that_is_no_id_is_wrong_usage(folder):
+    for number in ("-1", "0", "x", str(2**32)):
+        done = triage(folder, f"--job-id={number}")
+        assert (done.returncode, f"{number!r} is no array's id" in done.stdout + done.stderr) == (2, True)
+
+
+def test_the_benchmarks_own_folder_names_the_relaunch(folder):
+    shutil.copy(LOGS / "timeout.out", folder.parent / "slurm-7_0.out")
+    scripts = folder.parents[2] / "scripts"
+    done = triage(folder.parent, "--json", "--script-dir", str(scripts))
+    assert json.loads(done.stdout)["next"] == [f"/venv/bin/python {scripts}/run_demo.py setup"]
 
 
 def test_a_scheduler_that_is_not_there_leaves_the_logs(folder, tmp_path):

@@ -93,8 +93,9 @@ def test_a_dry_run_says_everything_and_needs_nothing(cache):
     assert "credentials: r2: R2_ACCOUNT_ID, R2_ACCESS_KEY_ID, R2_SECRET_ACCESS_KEY not set" in lines
     assert "  R2_ACCOUNT_ID: the account id on the overview page of R2 in the Cloudflare dashboard." in lines
     assert lines[-1] == DRY and len(lines) <= 40
-    command = f"--from-cache LinearModel {SUITE} --cache-root {cache} --apply"
-    assert lines[lines.index("next:") + 1] == f"    {sys.executable} {ROOT}/scripts/run_upload_results.py {command}"
+    words = ["--from-cache", "LinearModel", SUITE, "--cache-root", str(cache), "--apply"]
+    command = shlex.join([sys.executable, str(ROOT / "scripts" / "run_upload_results.py"), *words])
+    assert lines[lines.index("next:") + 1] == f"    {command}"
 
 
 def test_a_dry_run_sends_no_request_even_with_credentials(moto, answer, monkeypatch):
@@ -195,6 +196,7 @@ def test_a_command_sheet_says_what_why_and_how(answer, tmp_path):
     for one in plan["objects"]:
         assert f"| `{one['key']}` | {one['size']:,} | `{one['sha256']}` |" in sheet
     assert [Path(shlex.split(command)[1]).name for command in after] == ["register_method.py", "log_run.py"]
+    assert after[-1].endswith(f" --suite {SUITE}")
     assert (
         "- Not as it is: metadata.yaml in the folder differs from the declaration in "
         "cache_kwargs. Process again, which records it, and write this sheet anew." in sheet
@@ -300,6 +302,51 @@ def test_a_different_hosted_artifact_is_refused_and_verifying_says_how_it_differ
     assert (envelope["exit"], codes(envelope)) == (1, ["digest-mismatch", "manifest-differs"])
     envelope = answer("--store", store, "--apply", "--replace")
     assert envelope["ok"] and envelope["data"]["replaced"] == ["raw.zip"]
+
+
+def test_an_object_that_was_damaged_is_mended_as_the_verification_says(answer, cache, tmp_path):
+    words = ("--store", f"local:{tmp_path / 'store'}")
+    assert answer(*words, "--apply")["ok"]
+    damaged = tmp_path / "store" / PLACE / "raw.zip"
+    damaged.write_bytes(damaged.read_bytes()[:-1] + b"x")
+    envelope = answer(*words, "--verify-only")
+    assert (envelope["exit"], codes(envelope)) == (1, ["digest-mismatch"])
+    assert envelope["problems"][0]["fix"] == (
+        "upload it again: scripts/run_upload_results.py --apply; what is damaged there takes --replace with it"
+    )
+    envelope = answer(*words, "--apply")
+    assert (envelope["exit"], codes(envelope)) == (5, ["hosted-damaged"])
+    envelope = answer(*words, "--apply", "--replace")
+    assert (envelope["ok"], envelope["data"]["replaced"]) == (True, ["raw.zip"])
+    assert answer(*words, "--verify-only")["ok"]
+
+
+def test_what_is_known_of_the_declaration_stands_in_every_fix(answer, cache, tmp_path):
+    words = f"models.linear:linear_method_metadata --repo {tmp_path}/checkout"
+    declaration = tmp_path / "checkout" / "models" / "linear.py"
+    declaration.write_text(INFO.replace('date="2026-11-29"', "date=None").replace("verified=False", "verified=True"))
+    fixes = {problem["code"]: problem["fix"] for problem in answer()["problems"]}
+    assert fixes["no-date"] == f"scripts/set_method_info.py {words} --set date=YYYY-MM-DD"
+    assert fixes["verified"] == f"unless they are: scripts/set_method_info.py {words} --set verified=false"
+    (cache / PLACE / "results" / "hpo_results.parquet").unlink()
+    again = f"process again: scripts/run_process_method.py PATH --method-metadata {words} --process"
+    assert [each["fix"] for each in answer()["problems"] if each["code"] == "artifact-incomplete"] == [again]
+    by_cache = answer(source=("--from-cache", "LinearModel", SUITE))
+    assert "MODULE:ATTR" in next(each["fix"] for each in by_cache["problems"] if each["code"] == "artifact-incomplete")
+
+
+def test_no_command_is_offered_that_a_manifest_which_is_none_would_stop(answer, tmp_path):
+    words = ("--store", f"local:{tmp_path / 'store'}")
+    place = tmp_path / "store" / PLACE
+    place.mkdir(parents=True)
+    (place / "manifest.json").write_text("{")
+    for more in (("--apply",), ("--apply", "--replace"), ("--verify-only",)):
+        envelope = answer(*words, *more)
+        (problem,) = [each for each in envelope["problems"] if each["code"] == "bad-manifest"]
+        assert (envelope["exit"], envelope["next"]) == (1, [])
+        assert problem["fix"] == (
+            "look at who wrote it; it must be removed by hand before anything can be uploaded here"
+        )
 
 
 def test_after_the_sign_off_the_metadata_alone_is_replaced(answer, cache, tmp_path):

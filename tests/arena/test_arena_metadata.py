@@ -1,5 +1,6 @@
 """Method metadata: defaults, rules to the letter, YAML both ways."""
 
+import ast
 import pickle
 from dataclasses import FrozenInstanceError, dataclass, replace
 from enum import StrEnum
@@ -11,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchwright.arena import MethodMetadata
+from benchwright.arena.metadata_rules import is_private
+from benchwright.arena.names import can_name_folder
 from benchwright.contract import Exit, Failure
 
 SAMPLES = Path(__file__).parents[1] / "data" / "method_metadata"
@@ -169,11 +172,114 @@ def test_the_folder_follows_the_cache_root_or_the_environment(tmp_path, monkeypa
     assert metadata.path == tmp_path / ".cache/tabarena/artifacts/s/methods/A b"
 
 
-@pytest.mark.parametrize(("method", "suite"), [("../../x", "s"), ("m", ".."), ("/etc", "s"), ("m", "s/../../..")])
-def test_a_name_cannot_leave_the_cache(tmp_path, method, suite):
+NO_FOLDERS = [
+    *("..", "../x", "a/b", "a\\b", "/etc", ".benchwright", "a.", "a ", " a", "a\nb", "a\x07", "a\u200bb", "a\udc80"),
+    *("n" * 201, "\N{SNOWMAN}" * 67),
+]
+
+
+@pytest.mark.parametrize("field", ["method", "suite", "config_default"])
+@pytest.mark.parametrize("name", NO_FOLDERS)
+def test_a_name_that_no_folder_can_have_is_refused(field, name):
+    where, found, expected, fix = only_problem(MethodMetadata.from_dict, {"method": "M", field: name}, where="here")
+    assert (where, expected, fix) == (f"here: {field}", "a name that can name a folder", "")
+    assert found.isprintable()
+
+
+def test_a_name_for_display_may_name_a_folder_and_a_suffix_be_part_of_one():
+    MethodMetadata.config(method="TabPFN-v2.6", suite="s", name_suffix=".1 (4h)")
+    expected = "a name that can name a folder, behind the method's"
+    for suffix in ("/x", "x.", "n" * 200):
+        assert only_problem(MethodMetadata.config, method="M", name_suffix=suffix)[2] == expected
+    assert only_problem(MethodMetadata.baseline, method="M", name="M/2")[1] == "'M/2'"
+    assert MethodMetadata.baseline(method="M", name="AutoGluon 1.4 (best, 4h)").name == "AutoGluon 1.4 (best, 4h)"
+
+
+def test_a_link_does_not_lead_out_of_the_cache(tmp_path):
+    (tmp_path / "artifacts").mkdir()
+    (tmp_path / "artifacts" / "s").symlink_to("/etc")
     with pytest.raises(Failure) as caught:
-        _ = MethodMetadata(method=method, suite=suite, cache_root=tmp_path).path
+        _ = MethodMetadata(method="m", suite="s", cache_root=tmp_path).path
     assert caught.value.problems[0].code == "path-escape"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("reference_url", "https://someone:{}@example.org/x"),
+        ("display_name", "M hf_{}"),
+        ("cache_kwargs", {"bucket": "b", "prefix": "p", "note": "hf_{}"}),
+        ("cache_kwargs", {"bucket": "b", "prefix": "p", "aws_secret_access_key": "{}"}),
+        ("cache_kwargs", {"bucket": "b", "prefix": "p", "options": {"deep": [{"apiToken": "{}"}]}}),
+        ("cache_kwargs", {"bucket": "b", "prefix": "p", "secrets": {"deep": [{"mine": "{}"}]}}),
+        *(("reference_url", f"https://example.org/x?a=1&{name}={{}}") for name in ("api_key", "token", "key", "sig")),
+        ("reference_url", "https://example.org/x?X-Amz-Signature={}"),
+        ("date", "hf_{}"),
+        ("method_type", "hf_{}"),
+        ("compute", "Bearer {}"),
+        ("is_bag", "hf_{}"),
+        ("tags", ["with-llm", "password={}"]),
+        ("method", "hf_{}"),
+    ],
+)
+def test_a_secret_is_refused_and_not_told(field, value):
+    secret = "x1" * 10
+    value = ast.literal_eval(repr(value).replace("{}", secret))
+    where, found, expected, fix = only_problem(MethodMetadata.from_dict, {"method": "M", field: value}, where="here")
+    assert (where, found, expected) == (f"here: {field}", "a text with a secret", "what everyone may read")
+    assert (fix, secret in str(found)) == ("take it out, and revoke it", False)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *((field, "/home/somebody/x") for field in ("display_name", "reference_url", "validation_protocol", "ag_key")),
+        *((field, "/home/somebody/x") for field in ("method", "suite", "name_suffix", "date", "compute", "has_raw")),
+        ("display_name", "Model of /home/somebody/x, tuned"),
+        ("display_name", "~somebody/x"),
+        ("reference_url", "file:///home/somebody/x"),
+        ("reference_url", "C:\\Users\\somebody\\x"),
+        ("cache_kwargs", {"bucket": "b", "prefix": "p", "endpoint": "/home/somebody/x"}),
+        ("tags", ["/home/somebody/x"]),
+    ],
+)
+def test_a_path_of_a_machine_is_refused_and_not_told(field, value):
+    named = "MethodMetadata" if field == "method" else "MethodMetadata 'M'"
+    assert only_problem(MethodMetadata.from_dict, {"method": "M", field: value}) == (
+        f"{named}: {field}",
+        "a path of one machine",
+        "what everyone may read",
+        "take it out",
+    )
+
+
+def test_every_private_field_is_told_at_once():
+    options = {"bucket": "b", "prefix": "p", "api_key": "q7" * 8, "endpoint": "/home/somebody/x"}
+    values = {"method": "M", "display_name": "/home/somebody/x", "cache_kwargs": options, "date": "yesterday"}
+    problems = problems_of(MethodMetadata.from_dict, values, where="here")
+    assert [(where, found) for where, found, *_ in problems] == [
+        ("here: cache_kwargs", "a path of one machine"),
+        ("here: cache_kwargs", "a text with a secret"),
+        ("here: display_name", "a path of one machine"),
+        ("here: date", "'yesterday'"),
+    ]
+
+
+def test_a_field_named_by_a_secret_is_not_told():
+    where, found, expected, fix = only_problem(MethodMetadata.from_dict, {"method": "M", "hf_" + "q7" * 10: 1})
+    assert (where, found) == ("MethodMetadata 'M'", "a name that must not be published")
+    assert (expected, fix) == ("the names of fields", "take it out")
+
+
+def test_only_the_place_of_a_store_is_published():
+    options = {"bucket": "b", "prefix": "/a/p/", "upload_as_public": True, "base_url": "https://example.org/"}
+    assert MethodMetadata(method="M", cache_kwargs=options).cache_kwargs == options
+    assert only_problem(MethodMetadata, method="M", cache_kwargs=options | {"bukcet": "b"}) == (
+        "MethodMetadata 'M': cache_kwargs",
+        "an option that no store has",
+        "the place of a store",
+        "did you mean 'bucket'?",
+    )
 
 
 # Rules
@@ -515,16 +621,17 @@ def test_a_byte_order_mark_is_no_part_of_the_text():
     assert MethodMetadata.from_yaml(b"\xef\xbb\xbfmethod: M\n").method == "M"
 
 
-TEXT = st.text(min_size=1, max_size=20)
+TEXT = st.text(min_size=1, max_size=20).filter(lambda text: not is_private(text))
+NAME = TEXT.filter(can_name_folder)
 
 
 @settings(max_examples=60, deadline=None)
 @given(
-    method=TEXT,
-    suite=TEXT,
+    method=NAME,
+    suite=NAME,
     display_name=TEXT,
-    suffix=st.none() | TEXT,
-    url=st.none() | st.text(max_size=200),
+    suffix=st.none() | NAME,
+    url=st.none() | st.text(max_size=200).filter(lambda text: not is_private(text)),
     flags=st.tuples(st.booleans(), st.booleans(), st.booleans()),
     protocol=st.none() | TEXT,
 )

@@ -26,7 +26,16 @@ def bench_command(*words):
 def modules(monkeypatch):
     """The folder's modules by name, as its own command imports them, and forgotten afterwards."""
     monkeypatch.syspath_prepend(BENCHMARKS)
-    names = ("measure", "memory", "cache_check", "ensembles", "raw_results", "inspect_results")
+    names = (
+        "measure",
+        "memory",
+        "cache_check",
+        "progress_poll",
+        "ensembles",
+        "raw_results",
+        "inspect_results",
+        "process",
+    )
     yield {name: __import__(name) for name in names}
     for name in names:
         sys.modules.pop(name)
@@ -49,7 +58,7 @@ def test_a_measure_gives_rows_for_people_and_as_json(tmp_path):
 def test_an_unknown_measure_is_wrong_usage():
     done = bench_command("help", "speed")
     assert done.returncode == 2
-    assert "NAME: speed, expected measures among help, item, cache-check, ensembles" in done.stdout
+    assert "NAME: speed, expected measures among help, item, cache-check, progress-poll, ensembles" in done.stdout
 
 
 def test_both_checks_of_a_small_tree_find_the_same_results(tmp_path, modules):
@@ -64,6 +73,18 @@ def test_both_checks_of_a_small_tree_find_the_same_results(tmp_path, modules):
         modules["cache_check"].measure(bench, configs=1)
     (problem,) = caught.value.problems
     assert (problem.code, problem.found, problem.expected) == ("answers-differ", "[1529]", "the peer's [1530]")
+
+
+def test_a_look_at_ten_thousand_tasks_is_two_calls_and_counts_results(tmp_path, modules):
+    bench = modules["measure"].Bench(tmp_path / "a workspace", quick=True)
+    tasks, results = modules["progress_poll"].measure(bench, configs=1)
+    assert (tasks.work, tasks.most_seconds) == ("progress-poll of 10,000 tasks", 1.0)
+    assert (results.work, results.met) == ("progress-poll of 10,000 tasks and 1,530 results", None)
+    program = tmp_path / "a workspace" / "progress-poll" / "sacct"
+    program.write_text(program.read_text().replace("cat ", "head -n 5000 "))
+    with pytest.raises(Failure) as caught:
+        modules["progress_poll"].looks(bench, program.parent)
+    assert [problem.code for problem in caught.value.problems] == ["answers-differ"]
 
 
 def test_ensembles_give_errors_and_weights_of_every_pass(modules):
@@ -102,8 +123,16 @@ time.sleep(0.5)
 child and os.wait()
 """
     command = [sys.executable, "-c", two_hold_40_and_share_60]
-    # Measured from here, the largest process may also be this one's copy before the command took its place.
-    assert bench.time(command, "largest").peak / 2**20 > 100
+    # Measured from here, the largest process might be this one's copy before the command took its place.
+    measure = f"""
+import sys
+from pathlib import Path
+sys.path.insert(0, {str(BENCHMARKS)!r})
+from measure import Bench
+print(Bench(Path({str(tmp_path)!r}), quick=True).time({command!r}, "largest").peak)
+"""
+    done = subprocess.run([sys.executable, "-c", measure], capture_output=True, text=True, check=True)
+    assert 100 < int(done.stdout) / 2**20 < 130
     assert 140 < bench.time(command, "all", watched=True).peak / 2**20 < 180
 
 
@@ -153,6 +182,20 @@ def test_the_fastest_way_of_the_peer_is_the_one_that_is_run_again_and_held_again
     assert [(row.work, row.ratio, row.met) for row in rows] == [
         ("work: peer slow", 4.5, None),
         ("work: peer fast", 3.5, True),
+    ]
+
+
+def test_processing_is_held_against_its_bar_with_start_up_and_without(modules):
+    def samples(seconds, inner):
+        return [modules["measure"].Sample(seconds, 2**20, {"seconds": inner})]
+
+    peers = {"native": samples(60.0, 50.0), "ray": samples(50.0, 15.0)}
+    rows = modules["process"].compared("work", samples(10.0, 4.0), samples(9.0, 4.0), peers, least_ratio=5.0)
+    assert [(row.work, row.ratio, row.cells[4:6]) for row in rows] == [
+        ("work: peer native", 6.0, ("-", "-")),
+        ("work: peer ray", 5.0, ("5x", "yes")),
+        ("work, start-up left out: peer native", 12.5, ("-", "-")),
+        ("work, start-up left out: peer ray", 3.75, ("5x", "NO")),
     ]
 
 

@@ -3,6 +3,7 @@ import json
 import logging
 import math
 import os
+import shlex
 import signal
 import sys
 import tempfile
@@ -222,11 +223,11 @@ def test_weights_that_cannot_be_fetched_stop_before_the_fit(register, no_network
 
 
 def test_a_missing_package_is_named_with_its_install_command():
-    failure = failure_of("TabM")
+    failure, python = failure_of("TabM"), shlex.quote(sys.executable)
     assert failure.exit == Exit.ENVIRONMENT
     assert str(failure) == (
         "model TabM: No module named 'torch', expected its libraries\n"
-        f"    fix: {sys.executable} scripts/run_venv.py --python {sys.executable} --install TabM --apply"
+        f"    fix: {python} scripts/run_venv.py --python {python} --install TabM --apply"
     )
 
 

@@ -6,7 +6,20 @@ import pickle
 import pytest
 
 from benchwright import __version__
-from benchwright.contract import Exit, Failure, Failures, Outcome, Problem, counted, redact, said, some, usage_error
+from benchwright.contract import (
+    Exit,
+    Failure,
+    Failures,
+    Outcome,
+    Problem,
+    Redaction,
+    counted,
+    named,
+    redact,
+    said,
+    some,
+    usage_error,
+)
 
 MISMATCH = Problem("mismatch", "metadata.yaml", "compute cpu", "gpu", "set compute: gpu")
 
@@ -68,6 +81,16 @@ def test_numbers_of_things():
 def test_what_the_system_says_of_a_refusal():
     assert said(FileNotFoundError(2, "No such file or directory", "/x")) == "no such file or directory"
     assert said(OSError("Not one of the system's")) == "not one of the system's"
+    assert said(OSError(5, ValueError("An object"))) == "an object"
+
+
+def test_an_exception_in_words():
+    class Odd(Exception):
+        def __str__(self):
+            raise SystemExit
+
+    assert named(ZeroDivisionError("division by zero")) == "ZeroDivisionError: division by zero"
+    assert [named(error) for error in (SystemExit(), Odd())] == ["SystemExit", "Odd"]
 
 
 def test_the_envelope_is_the_contract():
@@ -110,7 +133,63 @@ def test_short_values_are_left_alone():
 def test_credentials_in_addresses_never_show():
     assert redact("postgresql://user:pa55@host:5432/db", {}) == "postgresql://[hidden]@host:5432/db"
     assert redact("https://example.org/a:b@c", {}) == "https://example.org/a:b@c"
+    assert redact("redis://:pa55@host:6379 and ftp://u:p@55@h/x", {}) == (
+        "redis://[hidden]@host:6379 and ftp://[hidden]@h/x"
+    )
 
 
 def test_known_token_shapes_never_show():
     assert redact("using hf_" + "a" * 30, {}) == "using [hidden]"
+    for start in ("AKIA", "ASIA"):
+        assert redact(f"é{start}{'A7' * 8}.", {}) == "é[hidden]."
+        assert redact(f"{start}{'A7' * 9}", {}) == f"{start}{'A7' * 9}"
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("run --api-key {} --x", "run --api-key [hidden] --x"),
+        ("run --token={} --x", "run --token=[hidden] --x"),
+        ("export SOME_API_KEY={}; run", "export SOME_API_KEY=[hidden]; run"),
+        ("api_key='{} {}', n=3", "api_key=[hidden], n=3"),
+        ('{{"apiKey": "{}", "n": 3}}', '{{"apiKey": [hidden], "n": 3}}'),
+        ("{{'password': b'{}'}}", "{{'password': [hidden]}}"),
+        ("api_key: {}", "api_key: [hidden]"),
+        ("Authorization: Bearer {}", "Authorization: Bearer [hidden]"),
+        ("'Authorization': 'Basic {}'", "'Authorization': 'Basic [hidden]'"),
+        ("with Bearer {}", "with Bearer [hidden]"),
+        ("https://example.org/x?a=1&key={}&b=2#c", "https://example.org/x?a=1&key=[hidden]&b=2#c"),
+        ("https://example.org/x?X-Amz-Signature={}", "https://example.org/x?X-Amz-Signature=[hidden]"),
+        ("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\nmore", "[hidden]\nmore"),
+        ("-----BEGIN OPENSSH PRIVATE KEY-----\n{}", "[hidden]"),
+        ("an AIza{}, xoxb-{} and gsk_{}.", "an [hidden], [hidden] and [hidden]"),
+    ],
+)
+def test_what_follows_the_name_of_a_secret_never_shows(text, hidden):
+    shown = redact(text.format(*["q7Q7" * 6] * 3), {})
+    assert shown == hidden.format()
+    assert redact(shown, {}) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AWS_SECRET_ACCESS_KEY not set; credentials: r2: R2_ACCOUNT_ID not set",
+        "R2_SECRET_ACCESS_KEY: a value of 6 characters that is none",
+        "HF_TOKEN=$HF_TOKEN run --token-file x --password <PASSWORD>",
+        "n_tokens=123456789, max_tokens: 1234567890, token=3.14159265",
+        "pad_token=[PAD_OF_ALL], model_key=something-long, key=something-long",
+        "secret == something_else",
+        "https://example.org/x?id=123456789&name=something",
+    ],
+)
+def test_what_only_looks_like_a_secret_stays(text):
+    assert redact(text, {}) == text
+
+
+def test_many_texts_are_hidden_with_one_look_at_the_environment():
+    text = "nothing of it in here, however long it is"
+    assert Redaction({})(text) is text
+    hide = Redaction({"HF_TOKEN": "value-of-a-token", "DB_PASSWORD": "default"}, least=12)
+    assert hide("default value-of-a-token") == "default [hidden]"
+    assert (hide.shortest, Redaction({"HF_TOKEN": "q" * 12}).shortest, Redaction({}).shortest) == (14, 12, 14)

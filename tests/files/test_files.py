@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -17,6 +19,7 @@ from benchwright.files import (
     atomic_writer,
     digest,
     inside,
+    naming_full_disks,
     read_bytes,
     read_json,
     write_bytes,
@@ -93,6 +96,19 @@ def test_a_broken_json_file_is_one_problem(tmp_path, content):
     with pytest.raises(Failure) as caught:
         read_json(tmp_path / "x.json")
     assert caught.value.problems[0].code == "not-json"
+
+
+def test_what_is_no_regular_file_is_never_waited_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # a socket's name may not be long
+    os.mkfifo("pipe")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket")
+        for name in ("pipe", "socket", "/dev/zero", "."):
+            for read in (lambda path: read_bytes(path, limit=9), read_json, digest):
+                with pytest.raises(OSError):
+                    read(Path(name))
+    with pytest.raises(OSError, match="no regular file: 'pipe'"):
+        digest("pipe")
 
 
 def test_digest_is_sha256(tmp_path):
@@ -179,3 +195,14 @@ def test_a_relative_workspace_needs_a_current_folder(tmp_path, monkeypatch):
         RunPaths(Path("w"), "demo")
     assert "'w': a relative path, and the current folder is gone" in str(caught.value)
     assert RunPaths(tmp_path, "demo").workspace == tmp_path
+
+
+def test_a_full_disk_is_told_with_the_path_that_was_written(tmp_path):
+    target = tmp_path / "table"
+    full = open("/dev/full", "wb", buffering=0)  # noqa: SIM115
+    with full, pytest.raises(OSError, match="No space left") as caught, naming_full_disks(target):
+        full.write(b"x")
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, str(target))
+    with pytest.raises(OSError, match="elsewhere") as caught, naming_full_disks(target):
+        raise OSError(errno.EIO, "elsewhere")
+    assert caught.value.filename is None

@@ -19,15 +19,17 @@ LAUNCH = "demo-1"
 class BucketRun:
     """A run's address on a real server, with one launch's queue."""
 
-    def __init__(self, server, folder):
+    def __init__(self, server, folder, kind="s3"):
         self.folder = folder
-        self.settings = settings(server.url, AWS_REGION="us-east-1", AWS_EC2_METADATA_DISABLED="true")
-        self.uri = f"s3://results/{uuid.uuid4()}/demo"
+        self.settings = {"STORAGE_EMULATOR_HOST": server.url}
+        if kind == "s3":
+            self.settings = settings(server.url, AWS_REGION="us-east-1", AWS_EC2_METADATA_DISABLED="true")
+        self.uri = f"{kind}://results/{uuid.uuid4()}/demo"
         self.store = open_store(self.uri, settings=self.settings)
         self.queue = BucketQueue(self.store, LAUNCH)
         self.workers = []
 
-    def publish(self, *bundles, lease_seconds=60, **defaults):
+    def publish(self, *bundles, lease_seconds=60, weights=(), **defaults):
         """Bundles are lists of experiment names, whose fold is their place in it and whose repeat the bundle's."""
         shared = {"entry": "node_entries:run", "preload": "node_entries:preload", "ignore_cache": False, **defaults}
         tasks = [
@@ -40,16 +42,16 @@ class BucketRun:
             }
             for number, bundle in enumerate(bundles)
         ]
-        self.queue.publish(tasks, {}, {"lease_seconds": lease_seconds})
+        self.queue.publish(tasks, {}, {"lease_seconds": lease_seconds, "weights": list(weights)})
 
-    def start(self, name="worker", **environment):
-        path = os.pathsep.join([str(TESTS.parent / "src"), str(TESTS / "node")])
+    def start(self, name="worker", module="benchwright.launch.bucket_worker", **environment):
+        path = os.pathsep.join([str(TESTS.parent / "src"), str(TESTS / "node"), str(TESTS / "launch")])
         log = (self.folder / f"{name}.{len(self.workers)}.out").open("w")
         worker = subprocess.Popen(
             [
                 sys.executable,
                 "-m",
-                "benchwright.launch.bucket_worker",
+                module,
                 self.uri,
                 LAUNCH,
                 "--folder",

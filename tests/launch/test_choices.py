@@ -62,6 +62,8 @@ def test_the_defaults_are_the_benchmark_protocol():
         "partition": None,
         "bundle_size": 2,
         "exclusive_node": False,
+        "store": "",
+        "accelerators": "",
         "smoke_extra_hyperparameters": {},
         "result_suffix": " [Rerun]",
         "workspace": "/w s",
@@ -152,6 +154,43 @@ def test_a_local_run_takes_the_smallest_card_here():
     made = chosen("TabM", Cards(2, 23))
     assert made.resources == {"num_gpus": 1, "fake_memory_for_estimates": 23}
     assert made.why["resources"] == "a GPU model; the memory of the smallest card here, by nvidia-smi"
+
+
+@pytest.mark.parametrize("scheduler", ["skypilot", "skypilot-pool"])
+def test_skypilot_runs_on_the_public_presets_card_unless_another_is_named(scheduler):
+    made = chosen("TabM", scheduler=scheduler, store="gs://bucket/runs/")
+    assert (made.scheduler, made.accelerators, made.store) == (scheduler, "RTXPRO6000:1", "gs://bucket/runs")
+    assert made.resources == {"num_gpus": 1, "fake_memory_for_estimates": 96}
+    assert (made.why["accelerators"], made.why["resources"]) == (
+        "default", "a GPU model; the memory of RTXPRO6000",
+    )  # fmt: skip
+    assert chosen("TabM", scheduler=scheduler, accelerators="A100:1").resources["fake_memory_for_estimates"] == 40
+    own = chosen("TabM", scheduler=scheduler, accelerators="L4:1", fake_memory_for_estimates=24)
+    assert (own.accelerators, own.resources["fake_memory_for_estimates"]) == ("L4:1", 24)
+    assert chosen(scheduler=scheduler).accelerators == ""
+
+
+def test_what_skypilot_cannot_take_is_refused_at_once():
+    with pytest.raises(Failure) as caught:
+        chosen("TabM", scheduler="skypilot", partition="p", accelerators="L4", store="local:here")
+    assert [(one.where, one.found) for one in caught.value.problems] == [
+        ("store", "local:here"),
+        ("--accelerators", "'L4'"),
+        ("--partition", "'p' for a run on SkyPilot, which has no partitions"),
+        ("--accelerators", "no memory is on record for 'L4', and TabM is a GPU model"),
+    ]
+    with pytest.raises(Failure, match=r"L4:1 for KNeighbors, which runs on the CPU, expected nothing for a CPU model"):
+        chosen("KNN", scheduler="skypilot", accelerators="L4:1")
+
+
+def test_without_skypilots_client_or_bucket_that_is_said(monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert codes("KNN", scheduler="skypilot") == ["no-sky-client"]
+    info, made = model_info("KNN"), chosen("KNN", scheduler="skypilot")
+    assert plan_notes(info, made, Cards()) == [
+        "setup prints what follows it: the commands that launch the fits, that watch them, that evaluate",
+        "setup and eval need SkyPilot's bucket: --store, or BENCHWRIGHT_STORE in the environment",
+    ]
 
 
 def test_the_memory_has_no_default():

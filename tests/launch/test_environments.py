@@ -12,6 +12,7 @@ import time
 import zipfile
 from functools import cache
 from pathlib import Path
+from shlex import quote
 
 import pytest
 
@@ -346,7 +347,7 @@ def test_uv_is_the_private_one_then_that_on_the_path_then_pip(here, tmp_path, mo
     distributions = {name: facts for name, facts in here.distributions.items() if name != "pip"}
     with pytest.raises(Failure) as caught:
         plan_install(model("ab>=1"), whole(here, distributions=distributions), own)
-    assert (caught.value.exit, caught.value.problems[0].fix) == (Exit.ENVIRONMENT, f"make -C {own} setup")
+    assert (caught.value.exit, caught.value.problems[0].fix) == (Exit.ENVIRONMENT, f"make -C {quote(str(own))} setup")
     with_pip = whole(here, distributions={**distributions, "pip": Distribution("25")})
     assert plan_install(model("ab>=1"), with_pip, own).command == (
         *(sys.executable, "-m", "pip", "install", "--pre", "ab>=1"),
@@ -402,7 +403,7 @@ def test_a_python_of_the_system_is_left_alone(here):
     assert caught.value.exit == Exit.REFUSED
     assert str(caught.value) == (
         f"{sys.executable}: belongs to the system's package manager, expected an environment\n"
-        f"    fix: make -C {ROOT} setup, then --python {ROOT}/.venv/bin/python"
+        f"    fix: make -C {quote(str(ROOT))} setup, then --python {quote(str(ROOT / '.venv/bin/python'))}"
     )
 
 
@@ -460,7 +461,7 @@ def test_what_an_installation_broke_is_said(here):
 
 
 def test_the_commands_that_make_an_environment(clone, tmp_path, monkeypatch):
-    assert making_commands(ROOT, None) == (f"make -C {ROOT} setup",)
+    assert making_commands(ROOT, None) == (f"make -C {quote(str(ROOT))} setup",)
     folder = Path.home() / ".venvs" / f"tabarena_my clone_{time.strftime('%d%m%Y')}"
     own = tmp_path / "own"
     uv = tool(own / ".uv" / "bin" / "uv")
@@ -489,7 +490,7 @@ def test_no_environment_fits(tmp_path, clone):
     assert done.returncode == 3
     assert done.stdout.splitlines()[:2] == [
         "environments: none of 1 environments fits, expected one that imports this checkout",
-        f"    fix: leave --python out to ask the others, or: make -C {ROOT} setup",
+        f"    fix: leave --python out to ask the others, or: make -C {quote(str(ROOT))} setup",
     ]
     answer = json.loads(run_venv("--python", python, "--checkout", str(clone[0]), "--json").stdout)
     assert (answer["data"]["chosen"], answer["data"]["environments"][0]["fits"]) == (None, False)

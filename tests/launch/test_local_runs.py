@@ -45,6 +45,7 @@ def set_up(paths, *files, identity="abcd1234", **defaults):
         job_files=written,
         experiments=[],
         tasks=[],
+        protocol="8x1",
         approved=0,
         total=0,
         versions={},

@@ -19,7 +19,9 @@ BEYOND = Resources(time_limit=14400.0, num_cpus=None, num_gpus=0, memory_limit=N
 CARD = {"num_gpus": 1, "fake_memory_for_estimates": 96}
 
 
-def command(setup, resources=V01, *, job=None, tasks=5, largest=4, name="demo", logs="/w/slurm_out/demo/%A"):
+def command(
+    setup, resources=V01, *, job=None, tasks=5, largest=4, name="demo", logs="/w/slurm_out/demo", own_logs=True
+):
     plan = BenchmarkPlan("demo", "tabarena", [ModelJob("X", resources=job or {})], PathSetup("/w"), setup)
     (group,) = group_jobs(plan)
     if group.resources.num_gpus:
@@ -27,7 +29,15 @@ def command(setup, resources=V01, *, job=None, tasks=5, largest=4, name="demo", 
             resources.time_limit, resources.num_cpus, group.resources.num_gpus, resources.memory_limit
         )
     return sbatch_command(
-        group, resources, setup, name=name, tasks=tasks, largest=largest, logs=Path(logs), job_file=Path("/w/jobs.json")
+        group,
+        resources,
+        setup,
+        name=name,
+        tasks=tasks,
+        largest=largest,
+        logs=Path(logs),
+        own_logs=own_logs,
+        job_file=Path("/w/jobs.json"),
     )
 
 
@@ -129,8 +139,13 @@ def test_time_is_reckoned_in_seconds_and_rounded_up_once(limit, preprocessing, i
 
 
 def test_the_command_of_a_path_with_spaces_can_be_typed():
-    words = shlex.split(command(SlurmSetup(), logs="/my work/it's"))
+    words = shlex.split(command(SlurmSetup(), logs="/my work/it's", own_logs=False))
     assert words[-3] == "--output=/my work/it's/slurm-%A_%a.out"
+
+
+def test_a_per_cent_sign_in_a_path_is_no_symbol_of_slurms():
+    words = shlex.split(command(SlurmSetup(), logs="/my 100%/50%A"))
+    assert words[-3] == "--output=/my 100%%/50%%A/%A/slurm-%A_%a.out"
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,8 @@ def test_the_identities_are_at_the_top_once():
         "EVAL_SUBSETS": [[], ["binary"], ["multiclass"], ["regression"]],
         "RESULT_SUFFIX": " [Rerun]",
         "SCHEDULER": "local",
+        "STORE": "",
+        "ACCELERATORS": "",
     }
 
 

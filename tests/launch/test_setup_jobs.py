@@ -6,10 +6,12 @@ import dataclasses
 import json
 import os
 import venv
+from importlib import metadata
 
 import pytest
 from launch_results import relabelled
 
+from benchwright import bridge
 from benchwright.arena import TaskSubset
 from benchwright.bridge import open_arena
 from benchwright.contract import Exit, Failure
@@ -83,8 +85,38 @@ def test_the_record_holds_what_is_needed_to_tell_later_what_ran(tmp_path):
     assert record["plan"]["model_jobs"][0]["models"] == [["KNN", 0]]
     assert record["versions"]["tabarena"] == "0.1.0"
     assert record["git"] is None or len(record["git"]["head"]) == 40
-    assert (record["approved"], record["total"]) == (6, 6)
+    assert (record["approved"], record["total"], record["validation_protocol"]) == (6, 6, "8x1")
     assert record["experiments"] == ["KNeighbors_c1_default_BAG_L1"]
+
+
+def test_the_record_has_the_versions_of_a_models_own_packages(tmp_path, monkeypatch):
+    model = dataclasses.replace(bridge.model_info("KNN"), pip_extra=("hypothesis>=6", "not_there>=1"))
+    monkeypatch.setattr(bridge, "model_info", lambda name: model)
+    versions = json.loads(setup_jobs(plan(tmp_path)).record.read_text())["versions"]
+    assert versions["hypothesis"] == metadata.version("hypothesis")
+    assert "not_there" not in versions
+    assert list(versions)[:3] == ["python", "benchwright", "tabarena"]
+
+
+def test_xgboost_is_one_package_whatever_its_distribution_is_called(tmp_path, monkeypatch):
+    model = dataclasses.replace(bridge.model_info("KNN"), pip_extra=("xgboost-cpu>=2",))
+    monkeypatch.setattr(bridge, "model_info", lambda name: model)
+    versions = json.loads(setup_jobs(plan(tmp_path)).record.read_text())["versions"]
+    assert [name for name in versions if name.startswith("xgboost")] == ["xgboost-cpu"]
+    assert versions["xgboost-cpu"] == metadata.version("xgboost-cpu")
+
+
+def test_set_ups_that_approved_items_outlast_the_record(tmp_path):
+    a_plan = plan(tmp_path)
+    items = items_of(setup_jobs(a_plan))
+    for done in (items[:4], items[4:]):
+        for item in done:
+            fake_result(a_plan.paths, item)
+        report = setup_jobs(a_plan)
+    record = json.loads(report.record.read_text())
+    approvals = json.loads(a_plan.paths.approvals(report.identity).read_text())
+    assert (record["approved"], [one["approved"] for one in approvals]) == (0, [6, 2])
+    assert all(one["git"] == record["git"] and one["set_up_at"] <= record["set_up_at"] for one in approvals)
 
 
 def test_what_is_done_is_not_approved_again(tmp_path):

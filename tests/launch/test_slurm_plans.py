@@ -88,9 +88,13 @@ def test_without_asking_job_files_and_commands_are_written(tmp_path):
     )
     outcome = report.outcome("python run_knn.py")
     assert outcome.next == [array.command]
-    assert outcome.data["arrays"] == [
-        {"job_file": str(array.job_file), "tasks": 5, "items": 9, "largest": 2, "command": array.command}
-    ]
+    watch = (
+        f"{a_plan.path_setup.python} -P -m benchwright.node.slurm_progress JOB_ID 5 "
+        f"--results-dir {a_plan.paths.data} --expected-results 9 --log-dir {a_plan.paths.logs}/JOB_ID"
+    )
+    figures = {"job_file": str(array.job_file), "tasks": 5, "items": 9, "largest": 2}
+    assert outcome.data["arrays"] == [{**figures, "command": array.command, "watch": watch}]
+    assert outcome.data["eval"] == "python run_knn.py eval"
     assert (outcome.data["expected_results"], outcome.data["logs"]) == (9, f"{tmp_path}/slurm_out/demo")
     json.dumps(outcome.envelope("run_knn"))
     assert printed(outcome).splitlines() == [
@@ -100,8 +104,7 @@ def test_without_asking_job_files_and_commands_are_written(tmp_path):
         "Run the following 1 command(s) to launch the jobs:",
         f"    {array.command}",
         "Watch each, by its id and its number of tasks:",
-        f"    {a_plan.path_setup.python} -m benchwright.node.slurm_progress JOB_ID TASKS "
-        f"--results-dir {a_plan.paths.data} --expected-results 9 --log-dir {a_plan.paths.logs}/JOB_ID",
+        f"    {watch.replace(' 5 ', ' TASKS ')}",
         "When all have ended:",
         "    python run_knn.py eval",
     ]
@@ -244,6 +247,11 @@ def test_values_that_cannot_be_meant_are_all_named(tmp_path):
 def test_a_python_that_the_submit_script_could_not_read_is_refused(tmp_path):
     failure = refused(plan(tmp_path, path_setup=PathSetup(tmp_path, '/my "bin"/python')))
     assert str(failure) == "python_path: '/my \"bin\"/python', expected a path without quotes and backslashes"
+
+
+def test_a_workspace_whose_logs_slurm_could_not_name_is_refused(tmp_path):
+    failure = refused(plan(tmp_path / "back\\slash"))
+    assert str(failure) == f"workspace: '{tmp_path}/back\\\\slash/slurm_out/demo', expected a path without backslashes"
 
 
 def test_a_jobs_time_is_not_what_the_plan_runs(tmp_path):

@@ -31,6 +31,7 @@ def item(name, fold=0):
     ("name", "code", "lost", "cause"),
     [
         ("node_lost", "node-lost", item("hang-a"), "DUE TO NODE FAILURE, SEE SLURMCTLD LOG FOR DETAILS ***"),
+        ("preempted", "node-lost", item("hang-b", 1), "DUE TO PREEMPTION ***"),
         ("timeout", "timeout", item("hang-b", 1), "DUE TO TIME LIMIT ***"),
         ("cancelled", "cancelled", item("hang-b", 1), "***"),
         ("card_exhausted", "gpu-memory", item("card-a"), "..."),
@@ -115,6 +116,45 @@ def test_a_long_traceback_keeps_its_beginning_and_its_end():
     assert finding.evidence[-1].startswith("huggingface_hub.errors.LocalEntryNotFoundError: Cannot find")
 
 
+# Items that a task never came to
+
+
+OF_TIMEOUT = [item("write-a"), item("hang-b", 1), item("write-c", 2)]
+
+
+@pytest.mark.parametrize(
+    ("items", "third"),
+    [(OF_TIMEOUT, item("write-c", 2)), ([], "item 3/3"), (OF_TIMEOUT[:2], "item 3/3"), ([item("x")] * 3, "item 3/3")],
+    ids=["known", "unknown", "too few", "another set-up's"],
+)
+def test_what_a_task_that_was_ended_never_came_to_is_named(items, third):
+    begun, waiting = triage_log(log_of("timeout"), items=items)
+    assert (begun.item, begun.started, begun.evidence[0][:10]) == (item("hang-b", 1), True, "slurmstepd")
+    assert (waiting.item, waiting.started, waiting.same) == (third, False, begun.same)
+    (one,) = group([begun, *[waiting] * 9])
+    assert one.ask_now == "", "nobody knows yet whether these would fail"
+
+
+def test_a_task_that_was_cancelled_before_it_began_lost_all_its_items():
+    items = [item("write-a"), item("write-b", 1)]
+    findings = triage_log(read_task_log([]), "CANCELLED by 0", items=items)
+    assert [(one.symptom.code, one.item, one.started) for one in findings] == [
+        ("cancelled", items[0], False),
+        ("cancelled", items[1], False),
+    ]
+
+
+def test_a_task_that_was_cancelled_between_two_items_lost_the_second():
+    lines = ["##### item 1/2 started: a", "slurmstepd-n1: error: *** JOB 1 ON n1 CANCELLED AT 2026-11-30T09:42:38 ***"]
+    (finding,) = triage_log(read_task_log([*lines, "##### bundle summary: ok=1 failed=0"]), "CANCELLED by 0")
+    assert (finding.symptom.code, finding.item, finding.started) == ("cancelled", "item 2/2", False)
+
+
+@pytest.mark.parametrize("name", ["three_in_a_row", "preempted", "cancelled", "no_job_file", "requeued"])
+def test_nothing_else_was_left_to_come(name):
+    assert all(finding.started for finding in triage_log(log_of(name), items=OF_TIMEOUT))
+
+
 # What the logs alone do not show
 
 
@@ -155,7 +195,8 @@ def test_an_item_whose_log_stops_is_unfinished_until_the_state_is_known():
     log = read_task_log([f"##### item 1/2 started: {item('a')}", "fitting", "Warning: ImportError in a fold"])
     assert [one.symptom for one in triage_log(log)] == [UNFINISHED]
     assert [one.symptom.code for one in triage_log(log, "NODE_FAIL")] == ["node-lost"]
-    assert [one.symptom.code for one in triage_log(log, "OUT_OF_MEMORY")] == ["memory"]
+    by_memory = triage_log(log, "OUT_OF_MEMORY")
+    assert [(one.symptom.code, one.item) for one in by_memory] == [("memory", item("a")), ("memory", "item 2/2")]
 
 
 def failed(*output, exit=1):

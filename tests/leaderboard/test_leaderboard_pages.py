@@ -31,10 +31,10 @@ QUOTED = "\"quoted\" & 'single' </script><!--<b>$x$ %{y}"
 LONG = "L" * 60
 KEYS = {SCRIPT: "XGB", QUOTED: "CAT", LONG: "TABM", "KNN": "KNN", "Unheard": "UNHEARD"}
 VARIANTS = {"default": ("default", 1), "tuned": ("tuned", 30), "tuned_ensemble": ("tuned + ensemble", 40)}
-OWN = (SCRIPT, "run")
+OWN = (KEYS[SCRIPT], "run")
 METADATA = {
-    (name, "run"): MethodMetadata(
-        method=name, suite="run", method_type="config", ag_key=key, model_key=key, display_name=name, compute="gpu"
+    (key, "run"): MethodMetadata(
+        method=key, suite="run", method_type="config", ag_key=key, model_key=key, display_name=name, compute="gpu"
     )
     for name, key in KEYS.items()
 }
@@ -48,7 +48,7 @@ def made_results(published: pd.DataFrame) -> pd.DataFrame:
     for at, (name, key) in enumerate(KEYS.items()):
         for subtype, (variant, slower) in VARIANTS.items():
             own = forest.assign(method=f"{key} ({variant})", method_subtype=subtype, config_type=key)
-            own = own.assign(ta_name=name, ta_suite="run")
+            own = own.assign(ta_name=key, ta_suite="run")
             own["metric_error"] *= np.exp(0.2 * chance.normal(size=len(own)) + 0.1 * at)
             own["time_train_s"] *= slower * 2.0**at
             own["time_infer_s"] *= 0.0 if name == "KNN" else slower / 3.0**at
@@ -59,7 +59,7 @@ def made_results(published: pd.DataFrame) -> pd.DataFrame:
 def rated(results: pd.DataFrame, arena, expression) -> SubsetEvaluation:
     own = (results["ta_name"] == OWN[0]) & (results["ta_suite"] == OWN[1])
     names = {source: method.display_name for source, method in METADATA.items()}
-    field = assemble(results[~own], results[own], names, {OWN: OWN[0]})
+    field = assemble(results[~own], results[own], names, {OWN: SCRIPT})
     subset = compare(field, arena.tasks.select(expression), arena, label="some", n_bootstraps=20)
     assert isinstance(subset, SubsetEvaluation)
     return subset

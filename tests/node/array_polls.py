@@ -25,7 +25,7 @@ def queue(*rows, user="me"):
     lines = []
     for row in rows:
         tasks, state, reason = [*row.split(maxsplit=2), "None"][:3]
-        begun = f"2026-11-30T09:00:{10 + int(tasks.partition('-')[0] or 0) % 50}"
+        begun = f"2026-11-30T09:00:{10 + int(re.match(r'[0-9]*', tasks)[0] or 0) % 50}"
         start, nodes = ("N/A", "") if state == "PENDING" else (begun, "n1")
         lines.append(f"{_printed(tasks)}|{state}|{reason}|{user}|{start}|{SUBMITTED}|{nodes}|/submit.sh /jobs.json")
     return parse_queue("\n".join(lines))
@@ -52,7 +52,7 @@ def _printed(tasks):
 
 
 def poll(queue_answer=(), accounts_answer=(), at=NOW, **more):
-    return Poll(at=at, queue=queue_answer, attempts=accounts_answer, **more)
+    return Poll(at=at, **{"clock": at, **more}, queue=queue_answer, attempts=accounts_answer)
 
 
 def results(complete, *, whole_tree=True, damaged=0, there=True):

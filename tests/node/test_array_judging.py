@@ -26,7 +26,8 @@ from benchwright.node.array_judge import judge
 from benchwright.node.array_memory import Memory
 from benchwright.node.array_view import Standing
 from benchwright.node.array_voices import TextVoice, summary
-from benchwright.slurm import CallError, Trouble
+from benchwright.node.slurm_progress import Watch
+from benchwright.slurm import CallError, Trouble, parse_attempts
 
 SEEN = Memory(seen=True)
 
@@ -205,6 +206,31 @@ def test_patience_begins_anew_with_another_trouble():
     assert (verdict.word, verdict.exit, count) == ("UNREACHABLE", 2, 4)
 
 
+def test_a_clock_that_is_set_changes_no_wait():
+    asked = request(2, patience=100)
+    for hours in (-5, 5):
+        polls = [
+            poll(CONTROLLER_DOWN, (), NOW + n * (60 + 3600 * hours), clock=60 * n, results=results(0)) for n in range(3)
+        ]
+        report = judge(asked, polls[1], Memory(), judge(asked, polls[0], Memory()).doubt)
+        until = time.strftime("%H:%M", time.localtime(polls[1].at + 40))
+        assert summary(asked, report).endswith(f"waiting until {until}")
+        assert verdict_of(asked, polls)[1] == 2
+
+
+def test_a_clock_that_is_set_back_silences_nobody(capsys):
+    class Poller:
+        items = "no results folder was named"
+        polls = iter([*(poll(queue("0-1 RUNNING"), (), NOW - n, clock=n) for n in range(4)), poll(queue("0-1 FAILED"))])
+
+        def poll(self):
+            return next(self.polls)
+
+    asked = request(2, interval=0.01)
+    assert Watch(asked, Poller(), TextVoice(asked)).run() == 2
+    assert capsys.readouterr().out.count("100% of 2 tasks left; 0 done, 0 failed, 2 running") == 4
+
+
 @pytest.mark.parametrize("trouble", [Trouble.NO_CLIENT, Trouble.NO_CLUSTER])
 def test_a_machine_without_slurm_ends_the_watch_at_once(trouble):
     report = look(CallError("squeue", trouble, "not here"), ACCOUNTING_OFF)
@@ -315,7 +341,11 @@ def test_without_accounts_the_results_decide(accounts_answer):
     gone = {"queue_answer": UNKNOWN_JOB, "accounts_answer": accounts_answer}
     report = judge(asked, poll(**gone, results=results(4), missing={}), SEEN)
     assert (report.verdict.word, report.verdict.exit) == ("DONE", 0)
-    assert report.verdict.text == "2 tasks, 2 done, 0 failed, some known by their results alone; results 4 of 4"
+    assert report.verdict.text == (
+        f"2 tasks, 2 done, 0 failed, some known by their results alone; results 4 of 4; {report.notes[0]}"
+    )
+    assert report.notes[0].startswith("accounting ")
+    assert report.notes[0].endswith(": counted from the queue and the results alone")
     polls = [poll(**gone, at=NOW + n, results=results(3), missing={1: ("b/t/0_0",)}) for n in range(3)]
     verdict, _ = verdict_of(asked, polls, SEEN)
     assert (verdict.word, verdict.exit, verdict.missing) == ("INCOMPLETE", 2, ("b/t/0_0",))
@@ -387,13 +417,27 @@ def test_a_log_above_the_arrays_folder_is_found(tmp_path):
         ("JobHeldUser", "scontrol release 4_[0-1]"),
         ("JobHeldAdmin", "an operator frees it: scontrol release 4_[0-1]"),
         ("job requeued in held state", "scontrol release 4_[0-1]"),
-        ("DependencyNeverSatisfied", "scancel 4_[0-1], then setup again"),
-        ("PartitionTimeLimit", "scancel 4_[0-1], then setup again"),
+        ("DependencyNeverSatisfied", "scancel --state=PENDING 4_[0-1], then setup again"),
+        ("PartitionTimeLimit", "scancel --state=PENDING 4_[0-1], then setup again"),
     ],
 )
 def test_waits_that_time_does_not_end_are_named(reason, advice):
     report = look(queue(f"0-1 PENDING {reason}"), ())
     assert report.notes == (f"4_[0-1] held ({reason}): {advice}",)
+
+
+def test_a_long_list_of_tasks_is_cut_and_no_command_is(tmp_path):
+    every_other = ",".join(str(index) for index in range(0, 2000, 2))
+    cut = f"4_[{','.join(str(index) for index in range(0, 80, 2))},...: 1,000 tasks]"
+    held = look(queue(f"{every_other} PENDING JobHeldUser"), (), tasks=1000)
+    assert held.notes == (f"{cut} held (JobHeldUser): scontrol release 4",)
+    others = ",".join(str(index) for index in range(1, 2000, 2))
+    held = look(queue(f"{every_other} PENDING JobHeldUser", f"{others} PENDING Priority"), (), tasks=2000)
+    assert held.notes == (f"{cut} held (JobHeldUser): scontrol release 4_[{every_other}]",)
+    failed = look(queue(f"{every_other} CANCELLED"), (), tasks=1000)
+    assert failed.verdict.text == f"1000 tasks, 0 done, 1000 failed ({cut})"
+    assert list(TextVoice(request(1000)).failures(failed))[-1].startswith("FAILED 4_[40,42,44,")
+    assert len(list(TextVoice(request(1000)).failures(failed))[-1]) < 200
 
 
 @pytest.mark.parametrize("reason", ["Priority", "Resources", "JobArrayTaskLimit", "BeginTime", "None"])
@@ -412,6 +456,51 @@ def test_a_stall_is_said_after_three_intervals_of_running():
     assert said[:4] == [(), (), (), ()]
     assert said[4] == ("STALLED: no new result for 45 min while tasks run; look at /logs/slurm-4_1.out",)
     assert said[5] == ()
+
+
+def test_the_length_of_a_short_stall_is_said_in_seconds():
+    asked, memory = request(1, interval=5), Memory(results=1, moved_at=NOW - 21.4, seen=True)
+    report = judge(asked, poll(queue("0 RUNNING"), (), results=results(1)), memory)
+    assert report.notes == ("STALLED: no new result for 21 s while tasks run; look at the log of 4_0",)
+
+
+def stalled(*found, memory=None):
+    """Whether a stall is said after polls that found these results."""
+    asked, memory = request(2, interval=900), memory or Memory()
+    for number, one in enumerate(found):
+        what = one if isinstance(one, dict) else {"results": one}
+        report = judge(asked, poll(queue("0-1 RUNNING"), (), NOW + 900 * number, **what), memory)
+        memory = report.memory
+    return any(note.startswith("STALLED") for note in report.notes)
+
+
+def test_results_of_a_sibling_array_hide_no_stall():
+    waiting = {"missing": {0: ("a/t/0_0",), 1: ("b/t/0_0",)}, "own": 5}
+    assert stalled(*({"results": results(count), **waiting} for count in (3, 10, 20, 30)))
+    moving = [{**waiting, "missing": {0: ("a/t/0_0",) * left}} for left in (4, 3, 2, 1)]
+    assert not stalled(*({"results": results(4 - len(one["missing"][0])), **one} for one in moving))
+
+
+def test_a_partial_count_is_no_sign_of_a_stall():
+    """A watcher that starts again walks the tree anew, which may take longer than a poll."""
+    before = Memory(results=50, moved_at=NOW - 1, seen=True)
+    slow = [results(count, whole_tree=False) for count in (10, 10, 20, 30)]
+    assert stalled(*slow, memory=before) is False
+    assert stalled(*slow, results(55), memory=before) is False
+    assert stalled(*slow, results(50), memory=before) is True
+
+
+def test_a_clock_that_is_set_back_is_no_time_to_come():
+    before = Memory(results=3, moved_at=NOW + 9e9, seen=True)
+    assert stalled(*[results(3)] * 3, memory=before) is False
+    assert stalled(*[results(3)] * 4, memory=before) is True
+    assert stalled(*[results(3)] * 4, memory=Memory(results=3, moved_at=float("nan"), seen=True)) is True
+
+
+def test_what_is_left_is_rounded_up():
+    done = accounts(*(f"{index} COMPLETED" for index in range(999)))
+    report = look(queue("999 RUNNING"), done, tasks=1000)
+    assert summary(request(1000), report).startswith("1% of 1000 tasks left; 999 done, ")
 
 
 def test_waiting_in_the_queue_is_no_stall():
@@ -456,10 +545,28 @@ def test_done_needs_evidence_for_every_task(histories, seen):
         assert verdict is None
 
 
+PRINTED = "".join(
+    f"4_{index}|{state}|0:0|me|2026-11-30T09:00:00|2026-11-30T09:00:30|n1\n"
+    for index, state in enumerate(["COMPLETED"] * 9 + ["RUNNING"])
+)
+NOISE = st.one_of(st.text(max_size=80), st.sampled_from(PRINTED.splitlines()).map(lambda line: line[:-25]))
+
+
+@given(st.integers(0, len(PRINTED)), st.sets(st.integers(0, 9)), st.lists(NOISE, max_size=4), st.randoms())
+def test_accounts_that_are_cut_or_full_of_noise_end_nothing_well(length, dropped, noise, random):
+    """A row that is whole counts, whatever stands around it; the task that still runs is done in none of them."""
+    kept = [line for number, line in enumerate(PRINTED[:length].splitlines()) if number not in dropped]
+    lines = [*kept, *noise]
+    random.shuffle(lines)
+    report = judge(request(10), poll(UNKNOWN_JOB, parse_attempts("\n".join(lines))), SEEN)
+    assert report.verdict is None or report.verdict.exit == 2
+    assert report.view.count(Standing.DONE) <= len(kept)
+
+
 def test_ten_thousand_tasks_are_judged_at_once():
     rows = accounts(*(f"{index} {'FAILED 1:0' if index % 50 == 0 else 'COMPLETED'}" for index in range(9000)))
     waiting = queue(*(f"{index} RUNNING" for index in range(9000, 9100)), "9100-9999 PENDING Priority")
-    start = time.perf_counter()
+    start = time.process_time()
     report = judge(request(10_000), poll(waiting, rows), Memory())
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5
     assert (report.view.count(Standing.DONE), len(report.failures)) == (8820, 180)

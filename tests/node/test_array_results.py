@@ -13,7 +13,7 @@ import pytest
 
 from benchwright.node import array_results
 from benchwright.node.array_items import find_items, setup_folder
-from benchwright.node.array_memory import Memory, memory_path, read_memory, write_memory
+from benchwright.node.array_memory import Memory, keep_memory, memory_path, read_memory, write_memory
 from benchwright.node.array_results import ResultTree
 from benchwright.node.results import is_complete, seems_complete
 
@@ -87,10 +87,9 @@ def test_an_own_result_that_is_lost_again_is_noticed(data):
     tree.claim({"a/t/0_0", "b/t/0_0"})
     assert counts(tree) == (4, 0)
     (data / "b/t/0_0/results.pkl").unlink()
-    assert tree.has("b/t/0_0")
-    tree.forget_lost()
+    assert counts(tree) == (4, 0)
+    assert tree.look(LONG, own_again=True).complete == 3
     assert not tree.has("b/t/0_0")
-    assert counts(tree) == (3, 0)
 
 
 def test_a_tree_that_is_not_there_is_empty(tmp_path):
@@ -122,6 +121,34 @@ def test_a_folder_that_may_not_be_read_makes_the_count_partial(data, monkeypatch
     monkeypatch.setattr(os, "scandir", scandir)
     found = ResultTree(data).look(LONG)
     assert (found.complete, found.whole_tree) == (3, False)
+
+
+def test_results_that_may_not_be_looked_at_make_the_count_partial(data, monkeypatch):
+    """Root may look at everything: the kernel's refusal is stood in for."""
+    real_stat, real_access = os.stat, os.access
+
+    def stat(path, **how):
+        if str(path) == f"{data}/b/t/0_0/results.pkl":
+            raise PermissionError(13, "Permission denied", str(path))
+        return real_stat(path, **how)
+
+    monkeypatch.setattr(os, "stat", stat)
+    found = ResultTree(data).look(LONG)
+    assert (found.complete, found.damaged, found.whole_tree) == (3, 0, False)
+    monkeypatch.setattr(os, "stat", real_stat)
+    monkeypatch.setattr(os, "access", lambda path, mode: "b" not in path.parts and real_access(path, mode))
+    monkeypatch.setattr(array_results, "seems_complete", lambda path: "b" not in path.parts)
+    found = ResultTree(data).look(LONG)
+    assert (found.complete, found.damaged, found.whole_tree) == (3, 0, False)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_walk_that_dies_has_not_seen_the_whole_tree(data, monkeypatch):
+    tree = ResultTree(data)
+    assert counts(tree) == (4, 0)
+    add(data, "c/u/0_0")
+    monkeypatch.setattr(array_results, "seems_complete", lambda path: 1 / 0)
+    assert not tree.look(LONG).whole_tree
 
 
 def test_a_pipe_is_no_result_and_not_waited_for(data):
@@ -224,7 +251,7 @@ def test_the_set_up_folder_is_beside_results_and_logs(tmp_path):
 
 def test_memory_survives_and_stays_small(tmp_path):
     told = {**dict.fromkeys(range(5000), "2026-11-30T09:00:00"), 7000: "2026-11-30T10:00:00"}
-    memory = Memory(told, {0: "COMPLETED", 1: "CANCELLED by 0"}, 14, 12.5, seen=True)
+    memory = Memory(told, {0: "COMPLETED", 1: "CANCELLED by 0"}, 14, 12.5, seen=True, signs="9f3a")
     path = memory_path(tmp_path, 4)
     write_memory(path, memory)
     assert read_memory(path) == memory
@@ -232,7 +259,29 @@ def test_memory_survives_and_stays_small(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == [".slurm_progress_4.json"]
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b'{"told": 3}', b'{"told": {}, "ended": {}, "results": "x"}', b"\xff"])
+def test_what_another_watcher_has_told_is_kept(tmp_path):
+    path = memory_path(tmp_path, 4)
+    keep_memory(path, Memory({0: "a", 1: "a"}, results=1))
+    keep_memory(path, Memory({1: "b", 2: ""}, results=2))
+    assert read_memory(path) == Memory({0: "a", 1: "b", 2: ""}, results=2)
+
+
+KEPT = '{"told": {}, "ended": {}, "results": %s, "moved_at": %s, "seen": true}'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"[]",
+        b"\xff",
+        b"\0" * 99,
+        b"[" * 100_000,
+        b'{"told": 3}',
+        *((KEPT % pair).encode() for pair in [('"x"', "1"), ("1e999", "1"), ("NaN", "1"), ("1", '"x"')]),
+    ],
+    ids=range(10),
+)
 def test_a_damaged_memory_is_an_empty_one(tmp_path, content):
     path = memory_path(tmp_path, 4)
     path.write_bytes(content)

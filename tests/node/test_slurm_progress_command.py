@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import random
 import subprocess
 import time
 from pathlib import Path
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+NO_SECONDS = "is no number of seconds above 0, of a year at most"
 SCRIPT = ROOT / ".agents/skills/benchmark-model/references/slurm_progress.sh"
 
 
@@ -41,10 +44,15 @@ def stand_ins(tmp_path):
         (["4"], "the following arguments are required: tasks"),
         (["x", "2"], "argument job_id: 'x' is no whole number"),
         (["4_1", "2"], "argument job_id: '4_1' is no whole number"),
-        (["4", "0"], "argument tasks: an array has at least one task"),
+        (["0", "2"], "argument job_id: 0 is no job's id"),
+        ([str(2**32), "2"], f"argument job_id: {2**32} is no job's id"),
+        (["4", "0"], "argument tasks: an array has 1 to 4,000,001 tasks"),
+        (["4", "4000002"], "argument tasks: an array has 1 to 4,000,001 tasks"),
         (["4", "-3"], "argument tasks: '-3' is no whole number"),
-        (["4", "2", "--interval", "0"], "argument --interval: '0' is no number of seconds above 0"),
-        (["4", "2", "--interval", "nan"], "argument --interval: 'nan' is no number of seconds above 0"),
+        (["4", "2", "--interval", "0"], f"argument --interval: '0' {NO_SECONDS}"),
+        (["4", "2", "--interval", "nan"], f"argument --interval: 'nan' {NO_SECONDS}"),
+        (["4", "2", "--patience", "1e300"], f"argument --patience: '1e300' {NO_SECONDS}"),
+        (["4", "2", "--log-dir", ""], "argument --log-dir: an empty path: is a variable not set?"),
         (["4", "2", "--expected-results", "9"], "--expected-results needs --results-dir"),
         (["4", "2", "--results", "/"], "unrecognized arguments: --results /"),
     ],
@@ -125,6 +133,76 @@ def test_ten_thousand_tasks_take_two_calls_and_under_a_second(stand_ins, tmp_pat
     assert counts == {"done": 8910, "failed": 90, "running": 500, "queued": 500, "requeued": 0, "unknown": 0}
     assert (stand_ins / "calls").read_text().split() == ["sacct", "squeue"]
     assert seconds < 1
+
+
+ARRAY = """\
+#!/usr/bin/python3 -I
+# An array of 60 tasks that begin and end within three seconds, every third badly; the accounts are 0.3 s late.
+import pathlib, random, sys, time
+
+program = pathlib.Path(sys.argv[0])
+now = time.time() - (program.parent / "begun").stat().st_mtime - 0.3 * (program.name == "sacct")
+chance = random.Random(5)
+for task in range(60):
+    begin = 2 * chance.random()
+    end = begin + chance.random()
+    last = "FAILED" if task % 3 == 0 else "COMPLETED"
+    state = "PENDING" if now < begin else "RUNNING" if now < end else last
+    submit, start = "2026-11-30T09:00:00", "2026-11-30T09:10:00"
+    if program.name == "sacct":
+        print(f"4_{task}|{state}|{int(state == 'FAILED')}:0|me|{submit}|{start}|n1")
+    elif now < end + 0.5:
+        print(f"4_{task}|{state}|None|me|{start}|{submit}|n1|/submit.sh /jobs.json")
+"""
+
+
+def test_watchers_that_are_killed_at_random_name_every_failure_and_repeat_none(tmp_path):
+    for name in ("squeue", "sacct"):
+        (tmp_path / name).write_text(ARRAY)
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "begun").touch()
+    chance, said, kills = random.Random(1), "", 0
+    while "DONE job 4: " not in said:
+        watcher = subprocess.Popen(
+            [str(SCRIPT), "4", "60", "--user", "me", "--log-dir", str(tmp_path), "--interval", "0.1"],
+            env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            watcher.wait(chance.uniform(0.1, 0.9 + 0.1 * kills))  # at last on the busiest machine, too
+        watcher.kill()
+        said += watcher.communicate()[0]
+        kills += watcher.returncode < 0
+    named = [int(line.partition("_")[2].partition(":")[0]) for line in said.splitlines() if line.startswith("FAILED")]
+    assert kills > 2
+    assert set(named) == set(range(0, 60, 3))
+    assert len(named) <= len(set(named)) + kills, "only a kill between a line and its note repeats it"
+    assert "Traceback" not in said
+    done = call(4, 60, "--user", "me", "--log-dir", tmp_path, "--once", PATH=f"{tmp_path}:/usr/bin:/bin")
+    assert (done.returncode, done.stdout.count("FAILED 4_")) == (2, 0)
+
+
+def test_what_is_printed_of_a_relative_path_holds_in_any_folder(stand_ins, tmp_path):
+    submit, start = "2026-11-30T09:00:00", "2026-11-30T09:10:00"
+    (stand_ins / "sacct.txt").write_text(f"4_0|FAILED|1:0|me|{submit}|{start}|n1\n")
+    (stand_ins / "squeue.txt").write_text(f"4_0|FAILED|None|me|{start}|{submit}|n1|/submit.sh /jobs.json\n")
+    logs = tmp_path / "my logs"
+    logs.mkdir()
+    (logs / "slurm-4_0.out").touch()
+    done = call(4, 1, "--user", "me", "--log-dir", "my logs", cwd=tmp_path, PATH=f"{stand_ins}:/usr/bin:/bin")
+    failure, verdict, then = done.stdout.splitlines()
+    assert failure.endswith(f", log {logs}/slurm-4_0.out")
+    assert verdict.startswith("DONE job 4: 1 tasks, 0 done, 1 failed")
+    python, script = ROOT / ".venv/bin/python", ROOT / "scripts/triage_run.py"
+    assert then == f"  next: {python} {script} --log-dir '{logs}' --job-id 4"
+
+
+def test_a_relative_path_below_a_folder_that_is_gone_is_wrong_usage(tmp_path):
+    gone = f'mkdir "{tmp_path}/gone"; cd "{tmp_path}/gone"; rmdir "{tmp_path}/gone"; exec "{SCRIPT}" 4 2 --log-dir logs'
+    done = call("-c", gone, script="/bin/sh")
+    assert done.returncode == 64
+    assert done.stderr.splitlines()[-1] == (
+        "slurm_progress.sh: argument --log-dir: 'logs', and the current folder is gone: give a whole path"
+    )
 
 
 def test_lines_in_doubt_are_not_repeated_before_the_interval_is_over(stand_ins):

@@ -161,10 +161,12 @@ def test_a_python_that_is_not_on_the_node_is_exit_3_with_one_line(run, submitted
     assert errors.splitlines()[-1] == f"##### no item can run: '{python}', of {job_file}, is no program on {host}"
 
 
-def test_modules_where_the_array_was_launched_are_not_taken_for_the_librarys(run, submitted):
+@pytest.mark.parametrize("form", ["{}", ":{}", "{}:", "::{}::", ":/nowhere::{}"])
+def test_modules_where_the_array_was_launched_are_not_taken_for_the_librarys(run, submitted, form):
     (run.folder / "json.py").write_text("raise RuntimeError('not mine')")
     (run.folder / "benchwright").mkdir()
-    assert submitted(run.job_file(["write-a"])).wait(20) == 0
+    path = form.format(Path(__file__).parent)
+    assert submitted(run.job_file(["write-a"]), PYTHONPATH=path).wait(20) == 0
 
 
 def test_a_task_that_the_job_file_does_not_have_is_exit_2(run, submitted):

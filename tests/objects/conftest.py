@@ -12,7 +12,7 @@ def own_environment(no_credentials):
     """No test here may find credentials of its own."""
 
 
-@pytest.fixture(params=["local", "seaweed", "moto"])
+@pytest.fixture(params=["local", "google", "seaweed", "moto"])
 def store(request, tmp_path):
     """Each kind of store, empty."""
     if request.param == "local":

@@ -1,4 +1,4 @@
-"""What every store must do alike: the folder, a SeaweedFS process, and moto."""
+"""What every store must do alike: the folder, a fake-gcs-server and a SeaweedFS process, and moto."""
 
 from __future__ import annotations
 
@@ -48,6 +48,18 @@ def test_an_absent_object_is_none_and_cannot_be_got(store, tmp_path):
         f"{store.url}/nothing: no such object, expected an object that was uploaded\n    fix: list what is there"
     )
     assert target.read_bytes() == b"old"
+
+
+def test_no_more_is_taken_than_was_asked_for(store, tmp_path):
+    store.put("a", b"x" * 100)
+    (tmp_path / "a").write_bytes(b"before")
+    for read in (store.prove, lambda key, **options: store.get(key, tmp_path / "a", **options)):
+        with pytest.raises(Failure) as failure:
+            read("a", most=99)
+        assert failure.value.exit == Exit.NO and failure.value.problems[0].code == "too-large"
+        assert str(failure.value).startswith(f"{store.url}/a: more than 99 bytes, expected no more than that\n")
+    assert (tmp_path / "a").read_bytes() == b"before"
+    assert store.get("a", tmp_path / "a", most=100).size == 100
 
 
 @pytest.mark.parametrize("source", ["file", "open file", "chunks", "known chunks"])

@@ -11,21 +11,9 @@ import pytest
 
 from benchwright.contract import Exit, Failure
 from benchwright.objects import PART_SIZE, Conflict, open_store, survey
-from object_servers import QUICK, SECRET, drop_connection, impatient_client, refuse, settings
+from object_servers import QUICK, SECRET, answer_lost, drop_connection, impatient_client, refuse, settings, times
 
 LARGE = 2 * PART_SIZE + 99
-
-
-def times(count, fault, *, method="PUT", having=""):
-    """The fault for the first ``count`` requests of a method whose query has ``having``; then none."""
-    left = itertools.count()
-
-    def maybe(environ, start):
-        if environ["REQUEST_METHOD"] == method and having in environ.get("QUERY_STRING", "") and next(left) < count:
-            return fault(environ, start)
-        return None
-
-    return maybe
 
 
 def slow_down(environ, start):
@@ -75,6 +63,21 @@ def test_a_server_that_is_not_there_is_a_remote_failure(moto_store, unused_port)
         with pytest.raises(Failure, match="4 times, expected an answer") as failure:
             call()
         assert failure.value.exit == Exit.REMOTE and failure.value.problems[0].code == "store-unavailable"
+
+
+def test_a_server_that_never_ends_is_left_at_the_bound(moto, moto_store, tmp_path):
+    sent = []
+
+    def endless(environ, start):
+        start("200 OK", [("Content-Length", str(2**50)), ("ETag", '"x"')])
+        return (sent.append(2**20) or bytes(2**20) for _ in itertools.count())
+
+    moto.fault = times(99, endless, method="GET")
+    for read in (moto_store.prove, lambda key, **options: moto_store.get(key, tmp_path / "object", **options)):
+        with pytest.raises(Failure, match="more than 3,000,000 bytes"):
+            read("key", most=3_000_000)
+    assert len(moto.seen) == 2 and sum(sent) < 100 * 2**20
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.fixture
@@ -129,16 +132,6 @@ def test_an_upload_that_cannot_be_removed_is_said(moto, moto_store):
     assert moto_store.discard_unfinished("other", older_than=timedelta(0)) == 0
     assert moto_store.discard_unfinished("lar", older_than=timedelta(0)) == 1
     assert moto_store.discard_unfinished(older_than=timedelta(0)) == 0
-
-
-def answer_lost(moto):
-    """The server does what it was asked, and the answer never arrives."""
-
-    def fault(environ, start):
-        moto.pass_on(environ)
-        drop_connection(environ)
-
-    return fault
 
 
 def test_a_conditional_write_whose_answer_was_lost_has_won(moto, moto_store):

@@ -38,7 +38,7 @@ def test_an_address_names_kind_place_and_prefix(text, location):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "folder", "local:", "s3:bucket", "s3://", "s3://B", "s3://no_such", "gs://bucket", "s3://key:secret@bucket"],
+    ["", "folder", "local:", "s3:bucket", "s3://", "s3://B", "s3://no_such", "ftp://bucket", "s3://key:secret@bucket"],
 )
 def test_an_address_that_is_none_is_a_usage_error(text):
     with pytest.raises(Failure) as failure:
@@ -50,6 +50,17 @@ def test_no_bucket_is_ever_supplied():
     with pytest.raises(Failure) as failure:
         StoreLocation("r2", "")
     assert str(failure.value) == "r2://: no bucket: '', expected r2://BUCKET/PREFIX"
+
+
+@pytest.mark.parametrize("text", ["s3://user:q7Q7@bucket/x", "s3://user:q7/Q7@bucket/x", "r2://q7@bucket", "gs:q7@b"])
+def test_a_password_in_an_address_is_not_told(text):
+    with pytest.raises(Failure) as failure:
+        StoreLocation.parse(text)
+    assert "q7" not in str(failure.value) and "Q7" not in str(failure.value)
+    if text.endswith("/x"):
+        assert str(failure.value) == (
+            "s3://[hidden]@bucket/x: no bucket: with a user or a password, expected s3://BUCKET/PREFIX"
+        )
 
 
 def test_a_prefix_is_the_start_of_keys():

@@ -407,3 +407,31 @@ for method in ("RandomForest", "DemoLogisticSystem"):
 assert not {{"numba", "pandas", "tabarena", "ray"}} & set(sys.modules), "on processing"
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("root", ["raw", "artifact", "cache", "link"])
+def test_an_artifact_never_destroys_what_it_is_made_of(tmp_path, root):
+    built = build("RandomForest", tmp_path / "cache")
+    before = contents(built.folder)
+    (tmp_path / "link").symlink_to(built.folder / "raw")
+    places = {"raw": built.folder / "raw", "artifact": built.folder, "cache": tmp_path / "cache"}
+    source = places.get(root, tmp_path / "link")
+    for method in ({}, {"name_suffix": "_v2", "config_default": "RandomForest_v2_c1_default_BAG_L1"}):
+        metadata = metadata_of("RandomForest", **method)
+        with pytest.raises(Failure) as caught:
+            build("RandomForest", tmp_path / "cache", source=source, metadata=metadata,
+                  cache_raw=bool(method), replace_present=True)  # fmt: skip
+        assert caught.value.exit == Exit.REFUSED
+        (problem,) = caught.value.problems
+        first = "raw/RandomForest_c1_default_BAG_L1/local_breast_cancer-498b8450f429/0_"
+        assert str(problem) == (
+            f"{built.folder}: 9 of the 9 results to be processed lie in the artifact that would be replaced, and are "
+            f"not kept there as they are: {first}0/results.pkl, {first}1/results.pkl, {first}2/results.pkl and "
+            "6 more, expected results that are kept elsewhere\n"
+            "    fix: copy them out of the cache and name the copy, or keep them with --cache-raw under the same names"
+        )
+        assert contents(built.folder) == before
+    again = build("RandomForest", tmp_path / "cache", source=source, replace_present=True)
+    assert {name: content for name, content in contents(again.folder).items() if name.startswith("raw/")} == {
+        name: content for name, content in before.items() if name.startswith("raw/")
+    }

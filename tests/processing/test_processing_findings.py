@@ -19,6 +19,7 @@ from benchwright.processing.coverage import coverage_findings, task_problems
 from benchwright.processing.quality import Quality
 from benchwright.processing.task_metadata import SplitFacts, TaskTable
 from benchwright.raw import find_results
+from benchwright.raw.metrics import metric_error
 from benchwright.raw.safe_pickle import loads
 
 C1, R1 = (f"LightGBM_{number}_default_BAG_L1" for number in ("c1", "r1"))
@@ -191,11 +192,11 @@ def test_a_result_of_another_method_refuses_the_run(run, tmp_path):
 
 def test_negative_errors_and_times_are_doubtful(run, tmp_path):
     source, edit = run
-    edit(lambda content: content.update(metric_error=-1e-17, time_infer_s=-0.5))
+    edit(lambda content: content.update(metric_error=-1e-17, time_infer_s=-0.5), C1, BREAST, "0_0")
     artifact = built(tmp_path, source)
     assert [(finding.code, finding.severity, finding.where) for finding in artifact.findings] == [
-        ("negative-error", "warn", f"{WINE}, split 1, {R1}"),
-        ("negative-time", "warn", f"{WINE}, split 1, {R1}"),
+        ("negative-error", "warn", f"{BREAST}, split 0, {C1}"),
+        ("negative-time", "warn", f"{BREAST}, split 0, {C1}"),
     ]
     assert artifact.findings[0].found == "metric_error is -1e-17"
     assert artifact.findings[0].fix == "run the item again; leaderboards refuse negative errors"
@@ -207,6 +208,7 @@ def test_predictions_far_from_their_childrens_mean(run, tmp_path):
     def change(content):
         stored = content["simulation_artifacts"]["pred_proba_dict_test"][R1]
         stored[:6] = stored[:6][:, ::-1]
+        content["metric_error"] = metric_error("log_loss", content["simulation_artifacts"]["y_test"], stored)
 
     edit(change)
     (finding,) = built(tmp_path, source).findings
@@ -221,7 +223,7 @@ def test_one_finding_a_kind_and_split_with_the_worst_of_it():
     results = [result for result in genuine_results("LightGBM") if (result.dataset, result.split) == (WINE, 0)]
     for number, result in enumerate(results):
         shares = {"TEST": number / 1000} if number else {}
-        quality.note(changed(result, not_close=shares, metric_error=-float(number)))
+        quality.note(changed(result, not_close=shares, metric_error=-float(number)), had_secret=False)
     negative, not_close = sorted(quality.findings(), key=lambda finding: finding.code)
     assert not_close.found == "Not close TEST: 0.500% of its stored predictions (and 4 more of 6 results)"
     assert (not_close.severity, not_close.framework) == ("context", results[-1].framework)

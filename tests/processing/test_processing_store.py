@@ -13,7 +13,7 @@ from artifact_samples import ALL_METHODS, build, contents, copied, files_of, met
 from processing_samples import DATA, DATASETS, METHODS
 
 from benchwright.bridge.task_tables import task_table
-from benchwright.contract import Failure
+from benchwright.contract import Failure, Redaction
 from benchwright.processing import artifact_split, build_artifact
 from benchwright.processing.stored_split import _csv
 from benchwright.processing.task_metadata import SplitFacts, TaskTable, task_metadata
@@ -116,7 +116,7 @@ class TestTaskMetadata:
         rows = [row for row in rows if row["tabarena_task_name"] in datasets and row["repeat"] in "01"]
         pd.DataFrame(rows).to_csv(tmp_path / "tasks.csv", index=False)
         TaskMetadataCollection.from_source(str(tmp_path / "tasks.csv")).to_legacy_df().to_parquet(tmp_path / "theirs")
-        ours, theirs = task_metadata(TaskTable(rows), []), pq.read_table(tmp_path / "theirs")
+        ours, theirs = task_metadata(TaskTable(rows), [], Redaction({})), pq.read_table(tmp_path / "theirs")
         assert ours.schema == theirs.schema.remove_metadata()
         pd.testing.assert_frame_equal(ours.to_pandas(), theirs.to_pandas(), rtol=0, atol=1e-9)
 
@@ -175,5 +175,5 @@ class TestTaskMetadata:
 
     def test_an_openml_task_without_rows(self):
         facts = SplitFacts("churn", 363623, "363623", 0, 0, 0, "binary", "target", 2, 100, 50)
-        row = task_metadata(TaskTable([]), [facts]).to_pylist()[0]
+        row = task_metadata(TaskTable([]), [facts], Redaction({})).to_pylist()[0]
         assert (row["task_id_str"], row["tid"], row["num_instances"]) == (363623, 363623, 150)

@@ -6,14 +6,17 @@ import gzip
 import hashlib
 import io
 import os
+import random
 import stat
 import struct
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from benchwright.contract import Exit, Failure
+from benchwright.processing.sidecar import FileFacts
 from benchwright.publish import extract
 from benchwright.publish.archive import measure, survey_folder, zip_chunks
 from benchwright.publish.extract import check_zip, extract_zip
@@ -171,6 +174,43 @@ def test_a_hostile_zip_is_refused_before_anything_is_written(tmp_path, entries, 
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["x.zip"]
 
 
+@pytest.mark.parametrize("entries", [[], [("a/", b"")]], ids=["nothing", "a folder"])
+def test_a_zip_without_files_is_none(tmp_path, entries):
+    path = hostile(tmp_path / "x.zip", *entries)
+    for call in (lambda: extract_zip(path, tmp_path / "out", "x.zip"), lambda: check_zip(path, "x.zip")):
+        with pytest.raises(Failure) as failure:
+            call()
+        assert str(failure.value) == (
+            "x.zip: no file in it, expected files below one folder\n    fix: do not unpack it; ask who uploaded it"
+        )
+    assert not (tmp_path / "out").exists()
+
+
+def unpacked(path, folder, listed):
+    extract_zip(path, folder, "x.zip", listed=listed)
+
+
+def checked(path, folder, listed):
+    check_zip(path, "x.zip", listed=listed)
+
+
+@pytest.mark.parametrize("read", [unpacked, checked])
+def test_a_zip_holds_what_is_listed_or_is_refused(tmp_path, read):
+    files = {"a": b"one", "b": b"two", "c/d": b"three"}
+    path = hostile(tmp_path / "x.zip", *files.items())
+    facts = {name: FileFacts(len(content), hashlib.sha256(content).hexdigest()) for name, content in files.items()}
+    read(path, tmp_path / "whole", facts)
+    other = {"b": FileFacts(4, "0" * 64), "c/d": facts["c/d"], "e": facts["a"]}
+    with pytest.raises(Failure) as failure:
+        read(path, tmp_path / "out", other)
+    assert not (tmp_path / "out").exists()
+    assert [(problem.code, problem.found) for problem in failure.value.problems] == [
+        ("bad-zip", "not listed: a"), ("bad-zip", "not in it: e"), ("bad-zip", "of another size: b"),
+    ]  # fmt: skip
+    with pytest.raises(Failure, match=r"x\.zip: other content: b, expected the files that provenance\.json lists"):
+        read(path, tmp_path / "out", facts | {"b": FileFacts(3, "0" * 64)})
+
+
 def test_all_that_is_wrong_with_a_zip_is_said_at_once(tmp_path):
     path = hostile(tmp_path / "x.zip", ("../a", b"x"), (entry("link", stat.S_IFLNK), b"/"))
     with pytest.raises(Failure) as failure:
@@ -195,6 +235,35 @@ def test_entries_that_share_their_bytes_are_refused(tmp_path):
     path.write_bytes(content)
     with pytest.raises(Failure, match="entries that share their bytes"):
         check_zip(path, "x.zip")
+
+
+def test_an_entry_before_the_beginning_is_refused(tmp_path):
+    """Bytes that the zip's end does not count push its entries there."""
+    path = hostile(tmp_path / "x.zip", ("a", b"x" * 99))
+    content = bytearray(path.read_bytes())
+    end = content.rindex(b"PK\x05\x06")
+    offset = struct.unpack_from("<L", content, end + 16)[0]
+    struct.pack_into("<L", content, end + 16, offset + 50)  # where the directory is said to begin
+    path.write_bytes(content)
+    with pytest.raises(Failure, match="entries that share their bytes"):
+        check_zip(path, "x.zip")
+
+
+def test_no_damage_is_anything_but_a_listed_problem(tmp_path):
+    chance = random.Random(5)
+    whole = hostile(tmp_path / "x.zip", (entry("a/b", method=zipfile.ZIP_DEFLATED), b"x" * 99), ("c", b"y" * 99))
+    content, codes = whole.read_bytes(), Counter()
+    for _ in range(600):
+        damaged = bytearray(content)
+        for _ in range(chance.randrange(1, 4)):
+            place = chance.randrange(len(damaged) - 8)
+            damaged[place : place + chance.randrange(9)] = chance.choice([b"", b"\xff" * 8, bytes(8), b"PK\x01\x02"])
+        whole.write_bytes(damaged)
+        try:
+            check_zip(whole, "x.zip")
+        except Failure as failure:
+            codes.update({problem.code for problem in failure.problems})
+    assert codes.keys() == {"bad-zip", "damaged-zip"}
 
 
 def test_a_header_that_lies_about_the_size_is_no_way_to_more(tmp_path):

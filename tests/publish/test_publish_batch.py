@@ -18,12 +18,17 @@ import pytest
 import yaml
 
 from benchwright.arena import MethodMetadata
+from benchwright.arena.acceptable import FIELDS, LOSSES
 from benchwright.contract import Exit, Failure
 from benchwright.files import FileLock
 from benchwright.objects import StoreLocation
 from benchwright.publish.batch import BatchOptions, run_batch
 from benchwright.publish.batch_manifest import BatchMethod, read_batch
+from benchwright.publish.batch_options import OPTIONS
 from benchwright.publish.batch_record import inputs_of
+from benchwright.publish.batch_report import MethodReport, labels
+from benchwright.publish.batch_steps import step_command
+from scripts_in_process import load
 
 ROOT = Path(__file__).resolve().parents[2]
 RAW = ROOT / "tests" / "data" / "tabarena_raw"
@@ -42,6 +47,10 @@ wrong_method_metadata = MethodMetadata.config(
     method="LinearModel", suite="{SUITE}", ag_key="LR", config_default="LinearModel_c1_default_BAG_L1",
     can_hpo=False, is_bag=True, verified=False, validation_protocol="8x1",
 )
+tuned_method_metadata = MethodMetadata.config(
+    method="LightGBM", suite="{SUITE}", ag_key="GBM", config_default="LightGBM_c1_default_BAG_L1", can_hpo=True,
+    is_bag=True, verified=False, validation_protocol="8x1",
+)
 hosted_method_metadata = MethodMetadata.config(
     method="RandomForest", suite="tabarena-2026-06-30", ag_key="RF", is_bag=True, can_hpo=False,
     cache_type="r2", cache_kwargs={{"bucket": "benchwright-tests", "prefix": "cache"}}, verified=False,
@@ -49,6 +58,7 @@ hosted_method_metadata = MethodMetadata.config(
 """
 FOREST = {"method_metadata": "demo.info:forest_method_metadata", "method": "RandomForest"}
 SYSTEM = {"method_metadata": "demo.info:system_method_metadata", "method": "DemoLogisticSystem"}
+TUNED = {"method_metadata": "demo.info:tuned_method_metadata", "method": "LightGBM"}
 WRONG = {"method_metadata": "demo.info:wrong_method_metadata", "method": "LinearModel"}
 
 
@@ -85,9 +95,49 @@ def test_what_stands_at_the_top_holds_for_all_and_paths_start_at_the_manifest(fo
     system, forest = read_batch(path)
     assert (system.data, system.repository) == (RAW, folder / "a checkout")
     assert (system.metadata.method, str(system.store)) == ("DemoLogisticSystem", f"local:{folder}/hosted")
-    assert (system.upload_raw, system.accepted, system.expected_protocol) == (True, (), "tabarena")
+    expected = ("--expect-validation-protocol", "tabarena")
+    assert (system.processing, system.uploading) == (expected, ())
     assert (forest.data, str(forest.store)) == (folder / "runs", "s3://a-bucket/cache")
-    assert (forest.upload_raw, forest.accepted) == (False, ("is_bag",))
+    assert forest.processing == (*expected, "--accept-mismatch", "is_bag")
+    assert forest.uploading == ("--no-upload-raw",)
+
+
+def test_options_of_the_scripts_reach_them(folder):
+    """Each key but the defaults that it stands for becomes an option that the script's own parser takes."""
+    values = {
+        "expect_validation_protocol": "beyondarena", "accept_mismatch": ["is_bag", "compute"],
+        "ignore_metadata_mismatch": True, "accept_finding": ["dataset-lost"], "cache_raw": False,
+        "cache_hpo_trajectories": False, "backend": "ray", "replace_raw": True, "upload_raw": False, "replace": True,
+    }  # fmt: skip
+    assert values.keys() == OPTIONS.keys()
+    defaults = {key: not value for key, value in values.items() if isinstance(value, bool)}
+    given, plain = read_batch(manifest(folder, FOREST | values, SYSTEM | defaults, store="local:hosted"))
+
+    def parsed(method, step):
+        command = step_command(step, method, ROOT / "scripts", None, 3)
+        return load(Path(command[1])).build_parser().parse_args(command[2:])
+
+    process, upload = parsed(given, "process"), parsed(given, "upload")
+    assert (process.expect_validation_protocol, process.accept_mismatch) == ("beyondarena", ["is_bag", "compute"])
+    assert process.ignore_metadata_mismatch and process.replace and process.accept_finding == ["dataset-lost"]
+    assert (process.cache_raw, process.cache_hpo_trajectories) == (False, False)
+    assert (process.backend, process.jobs) == ("ray", None)
+    assert upload.replace and not upload.raw and upload.apply
+    process, upload = parsed(plain, "process"), parsed(plain, "dry-run")
+    assert not (process.ignore_metadata_mismatch or process.replace) and process.jobs == 3
+    assert process.cache_raw and process.cache_hpo_trajectories
+    assert not (upload.replace or upload.apply) and upload.raw
+
+
+@pytest.mark.parametrize("key", sorted(OPTIONS))
+def test_what_else_is_processed_is_not_adopted(folder, key):
+    """Of the options of the upload it does not matter how they were."""
+    value = {"backend": "ray", "expect_validation_protocol": "tabarena"}.get(key)
+    if value is None:
+        value = [OPTIONS[key].known[0]] if key.startswith("accept") else OPTIONS[key].when
+    store = "local:hosted"
+    inputs = {inputs_of(read_batch(manifest(folder, FOREST | own, store=store))[0]) for own in ({}, {key: value})}
+    assert len(inputs) == (2 if OPTIONS[key].script == "process" else 1)
 
 
 def test_json_is_a_manifest_too(folder):
@@ -98,44 +148,59 @@ def test_json_is_a_manifest_too(folder):
 
 def test_every_problem_of_a_manifest_is_told_at_once(folder):
     methods = [
-        FOREST | {"metod": "x", "upload_raw": "no", "data": "nowhere"},
+        FOREST | {"metod": "x", "upload_raw": "no", "replace": 1, "backend": "slurm", "data": "nowhere"},
         {"method_metadata": "demo.info:forrest_method_metadata"},
         {"method": "LinearModel"},
         "LinearModel",
-        WRONG | {"accept_mismatch": "is_bag", "store": "gs://bucket"},
+        WRONG | {"accept_mismatch": "is_bag", "store": "ftp://bucket"},
         WRONG | {"expect_validation_protocol": "tabarina", "store": "local:x"},
         WRONG | {"store": "local:x"},
+        SYSTEM | {"accept_finding": ["nonsense", "trunkated"], "accept_mismatch": ["bogusfield"], "store": "local:x"},
+        TUNED | {"cache_hpo_trajectories": False, "store": "local:x"},
     ]
     exit, problems = problems_of(manifest(folder, *methods, jbos=2))
     assert exit == Exit.USAGE
     assert problems == [
-        "'jbos': no such key\n    fix: one of accept_mismatch, data, expect_validation_protocol, method, "
-        "method_metadata, repo, store, upload_raw",
+        "'jbos': no such key\n    fix: one of accept_finding, accept_mismatch, backend, cache_hpo_trajectories, "
+        "cache_raw, data, expect_validation_protocol, ignore_metadata_mismatch, method, method_metadata, replace, "
+        "replace_raw, repo, store, upload_raw",
+        "method 1: backend: 'slurm', expected local or ray",
         "method 1: 'metod': no such key\n    fix: did you mean 'method'?",
+        "method 1: replace: the number 1, expected true or false",
         "method 1: upload_raw: 'no', expected true or false",
         f"method 1: data: {folder}/nowhere is no folder, expected the path of a folder of results",
         "method 1: RandomForest: cache_type: 'local', which names no store, expected r2 or s3\n    fix: declare one: "
-        'scripts/set_method_info.py MODULE:ATTR --set cache_type=r2 --set \'cache_kwargs={"bucket": "BUCKET", '
-        '"prefix": "PREFIX"}\', or name one with --store LOCATION',
+        f"scripts/set_method_info.py demo.info:forest_method_metadata --repo '{folder}/a checkout' "
+        '--set cache_type=r2 --set \'cache_kwargs={"bucket": "BUCKET", "prefix": "PREFIX"}\', '
+        "or name one with --store LOCATION",
         "method 2: demo.info:forrest_method_metadata: no forrest_method_metadata in src/demo/info.py, expected a "
         "name that a method is declared under\n    fix: did you mean 'forest_method_metadata' or "
         "'hosted_method_metadata' or 'system_method_metadata'?",
         "method 3: method_metadata: missing, expected MODULE:ATTR",
         "method 4: 'LinearModel', expected a mapping with data and method_metadata",
         "method 5: accept_mismatch: 'is_bag', expected a list of fields",
-        "method 5: store: gs://bucket: no store, expected local:FOLDER, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX",
+        "method 5: store: ftp://bucket: no store, expected local:FOLDER, gs://BUCKET/PREFIX, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX",
         "method 6: expect_validation_protocol: 'tabarina', expected tabarena or beyondarena",
+        f"method 8: accept_finding: 'nonsense', which is none of them, expected a list of codes\n    fix: one of "
+        f"{', '.join(LOSSES)}",
+        "method 8: accept_finding: 'trunkated', which is none of them, expected a list of codes\n    "
+        "fix: did you mean 'truncated'?",
+        "method 8: accept_mismatch: 'bogusfield', which is none of them, expected a list of fields\n    fix: one of "
+        f"{', '.join(sorted(FIELDS))}",
+        "method 9: cache_hpo_trajectories: false, for LightGBM, which is tuned: it cannot be uploaded without them, "
+        "expected true\n    fix: take it out; scripts/run_process_method.py --no-cache-hpo-trajectories is for a look "
+        "at home",
         f"method 7: 'LinearModel' of '{SUITE}' again, as in method 6, expected each method once\n    "
         "fix: take one out, or give the other run a suite of its own",
     ]
 
 
 def test_what_all_methods_share_is_wrong_once(folder):
-    exit, problems = problems_of(manifest(folder, FOREST, WRONG, repo="no checkout", store="gs:"))
+    exit, problems = problems_of(manifest(folder, FOREST, WRONG, repo="no checkout", store="ftp:"))
     assert exit == Exit.USAGE
     assert problems == [
         f"repo: {folder}/no checkout is no folder, expected the path of a checkout",
-        "store: gs:: no store, expected local:FOLDER, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX",
+        "store: ftp:: no store, expected local:FOLDER, gs://BUCKET/PREFIX, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX",
     ]
 
 
@@ -311,6 +376,11 @@ def digests(folder):
     }
 
 
+def digests_below(folder):
+    return {file.relative_to(folder): hashlib.sha256(file.read_bytes()).hexdigest()
+            for file in folder.rglob("*") if file.is_file()}  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
     """A manifest of two methods, what a dry run and an upload of it said, and the objects that are there then."""
@@ -353,7 +423,7 @@ def test_with_apply_finished_processing_is_adopted_and_every_object_verified(und
     assert {step: told["adopted"] for step, told in system["steps"].items()} == {
         "process": True, "dry-run": False, "upload": False,
     }  # fmt: skip
-    assert [words.split()[1:3] for words in envelope["next"]] == [
+    assert [shlex.split(words)[1:3] for words in envelope["next"]] == [
         [str(SCRIPT.with_name("register_method.py")), f"demo.info:{name}_method_metadata"]
         for name in ("forest", "system")
     ]
@@ -374,6 +444,36 @@ def test_what_changed_is_processed_again_and_what_is_hosted_is_not_sent_again(tm
     assert publish(path, "--apply").stdout.splitlines()[1] == f"DONE RandomForest: {repeated}"
 
 
+def adopted_or_not(path):
+    """The lines of a dry run that follow the first, and whether it took over finished processing."""
+    *events, envelope = [json.loads(line) for line in publish(path, "--json").stdout.splitlines()]
+    (method,) = envelope["data"]["methods"]
+    return [event["line"] for event in events[1:]], method["steps"]["process"]["adopted"]
+
+
+def test_an_artifact_that_was_damaged_is_processed_again(tmp_path):
+    prepare(tmp_path)
+    path = manifest(tmp_path, FOREST, store="local:hosted")
+    (done,), adopted = adopted_or_not(path)
+    assert not adopted and done.startswith("DONE RandomForest: 9 results processed; ")
+    folder = tmp_path / "cache" / "artifacts" / SUITE / "methods" / "RandomForest"
+    whole = digests_below(folder)
+    table = folder / "results" / "model_results.parquet"
+    table.write_bytes(table.read_bytes()[:-1] + b"x")
+    assert adopted_or_not(path) == (
+        [
+            f"AGAIN RandomForest from process: {folder}: changed: results/model_results.parquet "
+            "(since it was processed)",
+            done,
+        ],
+        False,
+    )
+    assert digests_below(folder) == whole
+    (folder / "metadata.yaml").unlink()
+    assert adopted_or_not(path) == ([done], False)
+    assert digests_below(folder) == whole
+
+
 def test_a_failed_method_stops_no_other(tmp_path):
     prepare(tmp_path)
     path = manifest(tmp_path, WRONG, SYSTEM, store="local:hosted")
@@ -388,9 +488,47 @@ def test_a_failed_method_stops_no_other(tmp_path):
     assert envelope["problems"][0]["code"] == "metadata-mismatch"
     assert envelope["problems"][0]["where"] == "LinearModel: demo.info:wrong_method_metadata: can_hpo"
     mend, again = envelope["next"]
-    assert "set_method_info.py demo.info:wrong_method_metadata --set" in mend
-    assert "can_hpo=true" in mend
+    words = shlex.split(mend)
+    assert words[1:5] == [
+        str(SCRIPT.with_name("set_method_info.py")), "demo.info:wrong_method_metadata", "--set", "can_hpo=true",
+    ]  # fmt: skip
     assert again.endswith(" --apply")
+
+
+def test_losses_are_accepted_in_the_manifest_and_nowhere_else(tmp_path):
+    prepare(tmp_path)
+    runs = tmp_path / "runs" / "RandomForest_c1_default_BAG_L1"
+    shutil.copytree(RAW / "data" / runs.name, runs)
+    first, second, *_ = sorted(runs.glob("*/0_0/results.pkl"))
+    first.write_bytes(b"garbage")
+    second.write_bytes(b"")
+    own = FOREST | {"data": "runs"}
+    path = manifest(tmp_path, SYSTEM, own | {"accept_finding": ["not-a-pickle"]}, store="local:hosted")
+    done = publish(path, "--json")
+    envelope = json.loads(done.stdout.splitlines()[-1])
+    (problem,) = [each for each in envelope["problems"] if each["code"] == "findings-not-accepted"]
+    assert problem["fix"] == (
+        "mend the results and run the batch again; or accept the loss, at their owner's word, in "
+        f"{path}: method 2: accept_finding: [empty-file, not-a-pickle]"
+    )
+    assert not [step for step in envelope["next"] if "run_process_method" in step]
+    told = yaml.safe_load(problem["fix"].partition("method 2: ")[2])
+    done = publish(manifest(tmp_path, SYSTEM, own | told, store="local:hosted"))
+    assert (done.returncode, "DONE RandomForest: 7 results processed" in done.stdout) == (0, True)
+
+
+def test_two_runs_of_one_method_are_told_apart(folder):
+    other = FOREST | {"method_metadata": "demo.info:hosted_method_metadata"}
+    methods = read_batch(manifest(folder, FOREST, SYSTEM, other, store="local:hosted"))
+    names = [f"RandomForest ({SUITE})", "DemoLogisticSystem", "RandomForest (tabarena-2026-06-30)"]
+    assert labels(methods) == names
+    reports = [
+        MethodReport(method, name, {}, ("process",), folder) for method, name in zip(methods, names, strict=True)
+    ]
+    assert [report.line() for report in reports] == [f"LEFT {name} before process" for name in names]
+    assert [(report.to_dict()["method"], report.to_dict()["suite"]) for report in reports][::2] == [
+        ("RandomForest", SUITE), ("RandomForest", "tabarena-2026-06-30"),
+    ]  # fmt: skip
 
 
 def test_missing_credentials_are_told_before_anything_is_processed(tmp_path):

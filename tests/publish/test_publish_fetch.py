@@ -31,6 +31,7 @@ from published_artifacts import (
     SUITE,
     artifact_folder,
     facts,
+    genuine,
     hosted,
     opened,
     other_results,
@@ -224,6 +225,17 @@ def test_another_local_artifact_is_left_alone_unless_it_is_to_be_replaced(store,
     assert plan_upload(opened(cache), plan.destination).to_dict() == plan.to_dict()
 
 
+@pytest.mark.parametrize("name", ["metadata.yaml", "results/model_results.parquet"])
+def test_a_link_in_the_cache_is_not_the_file_it_leads_to(store, planned, cache, name):
+    upload(planned(store), store)
+    fetched(store, cache)
+    path = artifact_folder(cache) / name
+    path.rename(cache / "elsewhere")
+    path.symlink_to(cache / "elsewhere")
+    assert f"differs in {name}" in str(refused(store, cache))
+    assert fetched(store, cache, replace=True).written and not path.is_symlink()
+
+
 @pytest.mark.parametrize("damage", ["changed", "missing", "extra", "link"])
 def test_a_local_artifact_that_was_touched_is_not_the_same(store, planned, cache, damage):
     upload(planned(store), store)
@@ -255,16 +267,22 @@ def test_raw_results_can_be_left_out_and_are_never_lost_by_that(store, planned, 
 
 def test_an_artifact_without_a_manifest_is_fetched_and_what_could_not_be_compared_is_said(store, planned, cache):
     upload(planned(store), store)
-    store.delete(f"{PREFIX}/manifest.json")
+    for name in ("manifest.json", "provenance.json"):
+        store.delete(f"{PREFIX}/{name}")
     report = fetched(store, cache)
     assert report.written
     assert [str(remark) for remark in report.remarks] == [
-        f"{store.url}/{PREFIX}/manifest.json: not there: its digests could not be compared; sizes and the checksums "
-        "inside the zips were\n    fix: uploaded by a program that writes none"
+        f"{store.url}/{PREFIX}/manifest.json: not there: its digests could not be compared; sizes, checksums inside "
+        "the zips and tables were\n    fix: uploaded by a program that writes none"
     ]
     assert not fetched(store, cache).written
     (artifact_folder(cache) / "processed" / "metadata.json").write_text("{}")
     assert "differs in processed/metadata.json" in str(refused(store, cache))
+    assert fetched(store, cache, replace=True).written
+    context = artifact_folder(cache) / "processed" / "context.json"
+    context.rename(context.with_name("elsewhere.json"))
+    context.symlink_to("elsewhere.json")
+    assert "differs in processed/context.json" in str(refused(store, cache))
     assert fetched(store, cache, replace=True).written
 
 
@@ -286,6 +304,21 @@ def test_two_makers_of_one_artifact_do_not_meet(store, planned, cache):
 
 
 # --- what is not fetched ---------------------------------------------------------------------------------------------
+
+
+def test_another_cache_is_no_store(cache, tmp_path):
+    recorded(tmp_path / "another cache")
+    failure = refused(open_store(f"local:{tmp_path / 'another cache'}"), cache, Exit.USAGE)
+    assert [problem.code for problem in failure.problems] == ["store-is-cache"]
+    assert not cache.exists()
+
+
+def test_what_lies_alone_at_the_very_place_is_named(store, cache):
+    store.put(f"{PREFIX}/raw.zip", b"x")
+    assert str(refused(store, cache, Exit.NO)).endswith(
+        "no artifact there, expected a hosted artifact\n"
+        "    fix: only raw.zip without metadata.yaml: whoever uploaded it must run that upload again to its end"
+    )
 
 
 def test_a_name_that_is_not_hosted_gets_the_closest_one(store, planned, cache):
@@ -395,6 +428,21 @@ def test_a_fetch_killed_while_it_unpacks_starts_that_anew(store, planned, cache,
     report = fetched(store, cache)
     assert len(report.reused) == len(report.objects)
     assert not fetched(store, cache).written
+
+
+def test_what_a_killed_fetch_of_another_artifact_left_is_no_part_of_this_one(store, planned, cache, tmp_path):
+    upload(planned(store), store)
+    child = os.fork()
+    if child == 0:
+        fetched(Killed(store, 5), cache)
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert "provenance.json" in {path.name for path in staged(cache)}
+    genuine(tmp_path / "without a sidecar")
+    plan = plan_upload(opened(tmp_path / "without a sidecar"), StoreLocation.parse(store.url))
+    upload(plan, store, replace=True)
+    assert fetched(store, cache).written
+    assert facts(artifact_folder(cache)) == facts(artifact_folder(tmp_path / "without a sidecar"))
 
 
 def test_a_server_killed_before_a_fetch_is_waited_for(seaweed, seaweed_store, planned, cache):

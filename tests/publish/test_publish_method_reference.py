@@ -98,6 +98,39 @@ def test_a_module_that_ends_the_program_cannot_be_imported(tmp_path):
     assert ended.problems[0].found == "cannot be imported: SystemExit: 0"
 
 
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("x = 1\ndel x\ndef __getattr__(name):\n    raise SystemExit(0)\n", "SystemExit: 0"),
+        ("class A:\n    method_metadata = property(lambda self: exit(3))\nx = A()\n", "SystemExit: 3"),
+        (
+            "class A:\n    method = 'A'\n    def __getattr__(self, name):\n        raise GeneratorExit\nx = A()\n",
+            "GeneratorExit",
+        ),
+        ("class A:\n    method = property(lambda self: 1 / 0)\nx = A()\n", "ZeroDivisionError: division by zero"),
+        (
+            "class Odd(Exception):\n    def __str__(self):\n        raise SystemExit\n"
+            "def give(self):\n    raise Odd\n"
+            "class A:\n    method = property(give)\nx = A()\n",
+            "Odd",
+        ),
+    ],
+    ids=["module", "holder", "ended", "broken", "odd"],
+)
+def test_a_name_that_ends_the_program_when_it_is_read_is_told(tmp_path, source, found):
+    ended = failure("models.info:x", checkout(tmp_path, source).repository)
+    assert (ended.exit, ended.problems[0].code) == (Exit.USAGE, "import-failed")
+    assert ended.problems[0].found == f"cannot be read: {found}"
+
+
+def test_a_module_that_changes_the_path_of_imports_is_read(tmp_path):
+    source = (
+        "import sys\nfrom benchwright.arena import MethodMetadata\nsys.path.pop(0)\n"
+        "x = [MethodMetadata.config(method='A', suite='s', ag_key='K')][0]\n"
+    )
+    assert load_method("models.info:x", checkout(tmp_path, source).repository).method == "A"
+
+
 def test_what_is_computed_is_imported(tmp_path):
     source = (
         "from benchwright.arena import MethodMetadata\n"
@@ -158,3 +191,19 @@ def test_values_that_a_method_may_not_have(tmp_path):
 def test_the_registry_of_this_repository_is_found_from_anywhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert load_method("benchwright.mini.info:randomforest_method_metadata").method == "RandomForest"
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ('method="A", ag_key="K", method="B"', "not Python: keyword argument repeated: method"),
+        ('method="A", **{"method": "B"}', "method is given twice, by **{'method': 'B'} too"),
+        ('**{"method": "A"}, **dict(method="B")', "method is given twice, by **dict(method='B') too"),
+    ],
+)
+def test_a_field_that_is_given_twice_is_told(tmp_path, call, found):
+    target = checkout(tmp_path, f"class MethodMetadata: ...\n\n\nx = MethodMetadata({call})\n")
+    caught = failure("models.info:x", target.repository)
+    assert caught.exit == Exit.USAGE
+    (problem,) = (problem for problem in caught.problems if problem.code != "import-failed")
+    assert (problem.where, problem.found) == (f"{target.path}:4", found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from registries import SMALL, declaration, declare, is_clean, registered, rolled_back, small_registry
+from registries import SMALL, commit, declaration, declare, is_clean, registered, rolled_back, small_registry
 
 from benchwright.contract import Exit, Failure
 from benchwright.publish import plan_registration, plan_rollback
@@ -137,6 +137,75 @@ def test_reruns_of_a_rerun_go_back_one_by_one(tmp_path):
         assert texts.pop() == text_of(repository)
         rolled_back(repository, f"reg.info:{new}")
     assert texts == [text_of(repository)]
+
+
+OF_ANOTHER_METHOD = {
+    "the registration not committed": [],
+    "the registration committed": ["registered"],
+    "both committed, and others since": ["registered", "since"],
+}
+
+
+@pytest.mark.parametrize("committed", OF_ANOTHER_METHOD.values(), ids=OF_ANOTHER_METHOD)
+@pytest.mark.parametrize("replaces", ["reg.info:b", None])
+def test_the_history_says_what_another_methods_entry_replaced(tmp_path, committed, replaces):
+    """Or that it replaced nothing."""
+    repository = small_registry(tmp_path, collection(GROUPS, superseded="[\n    x,\n]", names="abdxz"), names="abcdxyz")
+    commit(repository)
+    words = {} if replaces is None else {"replaces": replaces}
+    before = text_of(repository)
+    registered(repository, "reg.info:c", **words)
+    if "registered" in committed:
+        commit(repository)
+    if "since" in committed:
+        registered(repository, "reg.info:y", replaces="reg.info:d")
+        commit(repository)
+        before = before.replace("        d,", "        y,").replace("    x,\n]", "    x,\n    d,\n]")
+        before = before.replace("import a, b, d, x, z", "import a, b, d, x, y, z")
+    undone = rolled_back(repository, "reg.info:c")
+    assert undone.replaced == replaces
+    assert text_of(repository) == before
+
+
+def test_of_two_entries_in_the_place_of_one_it_is_not_known_which_replaced_it(tmp_path):
+    repository = small_registry(tmp_path, collection(GROUPS), names="abcdez")
+    commit(repository)
+    before = text_of(repository)
+    registered(repository, "reg.info:c", replaces="reg.info:b")
+    registered(repository, "reg.info:e", group="Models (CPU)")
+    path = repository / "src/reg/methods.py"
+    path.write_text(text_of(repository).replace("        d,\n        e,\n", "        e,\n        d,\n"))
+    failure = refusal(repository, rollback=True)
+    assert failure.exit == Exit.REFUSED
+    assert str(failure) == (
+        "reg.info:c: what it replaced is not known, if anything: reg.info:b in methods_superseded may be it, "
+        "expected the entry that goes back to its place\n    fix: name it with --replaces MODULE:ATTR; "
+        "if it replaced none, take the entry and its import out by hand"
+    )
+    assert refusal(repository, "reg.info:e", rollback=True).problems[0].code == "predecessor-unknown"
+    rolled_back(repository, "reg.info:c", replaces="reg.info:b")
+    rolled_back(repository, "reg.info:e")
+    assert text_of(repository) == before
+
+
+def test_without_a_history_another_methods_predecessor_has_to_be_named(tmp_path):
+    repository = small_registry(tmp_path / "a swap", collection(GROUPS))
+    registered(repository, "reg.info:c", replaces="reg.info:b")
+    assert refusal(repository, rollback=True).problems[0].code == "predecessor-unknown"
+    entries = GROUPS.replace("        b,\n", "")
+    repository = small_registry(tmp_path / "an addition", collection(entries, superseded="[\n    b,\n]"))
+    registered(repository, "reg.info:c")
+    assert refusal(repository, rollback=True).problems[0].code == "predecessor-unknown"
+
+
+def test_what_was_replaced_by_a_rerun_of_its_own_was_replaced_by_nothing_else(tmp_path):
+    made = declaration("a2", "A", "s-2")
+    repository = small_registry(tmp_path, collection(GROUPS), more=made)
+    registered(repository, "reg.info:a2", replaces="reg.info:a")
+    before = text_of(repository)
+    registered(repository, "reg.info:c")
+    assert rolled_back(repository, "reg.info:c").replaced is None
+    assert text_of(repository) == before
 
 
 def test_the_same_method_in_another_suite_needs_to_be_swapped(tmp_path):
@@ -318,6 +387,17 @@ def test_the_encoding_is_kept(tmp_path, head):
     assert path.read_bytes() == head + b"from reg.info import a, c\n\ncollection = C([\n    a,\n    c,\n])\n"
     rolled_back(repository, "reg.info:c")
     assert path.read_bytes() == before
+
+
+def test_a_byte_of_no_encoding_is_told_with_its_file(tmp_path):
+    repository = small_registry(tmp_path, b"from reg.info import a\n\n\ncollection = C([\n    a,  # \xe9\n])\n")
+    path = repository / "src/reg/methods.py"
+    for rollback in (False, True):
+        with pytest.raises(Failure) as caught:
+            (plan_rollback if rollback else plan_registration)(SMALL, "reg.info:c", repository=repository)
+        (problem,) = caught.value.problems
+        assert (caught.value.exit, problem.code, problem.where) == (Exit.USAGE, "not-python", str(path))
+        assert problem.found.startswith("not Python: 'utf-8' codec can't decode byte 0xe9 in position")
 
 
 def test_two_names_that_are_taken_leave_none(tmp_path):

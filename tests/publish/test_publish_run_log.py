@@ -72,7 +72,18 @@ class Run:
         found = re.findall(r"^- \*\*(.*?):\*\* ?((?:.*\n(?:  .*\n)*))", head + "\n", re.M)
         return {name: " ".join(text.split()) for name, text in found}
 
-    def record(self, identity: str, at: int, git: dict | None, *, total: int = 6, plan: dict = PLAN) -> Path:
+    def record(
+        self,
+        identity: str,
+        at: int,
+        git: dict | None,
+        *,
+        total: int = 6,
+        approved: int | None = None,
+        protocol: str = "",
+        plan: dict = PLAN,
+        **versions: str,
+    ) -> Path:
         """A plan record as set-up writes it, of another time and commit."""
         path = write_record(
             self.paths,
@@ -81,13 +92,17 @@ class Run:
             job_files=[],
             experiments=[f"XGBoost_c1_{identity}", "KNN_c1"],
             tasks=["iris", "wine", "house"],
-            approved=total,
+            protocol=protocol,
+            approved=total if approved is None else approved,
             total=total,
-            versions={"python": "3.11.7", "tabarena": "0.1.0", "torch": None},
+            versions={"python": "3.11.7", "tabarena": "0.1.0", "torch": None} | versions,
         )
-        content = json.loads(path.read_text())
-        content |= {"set_up_at": f"{stamp(at + 2 * HOUR)}+0200", "git": git}
-        path.write_text(json.dumps(content))
+        then = {"set_up_at": f"{stamp(at + 2 * HOUR)}+0200", "git": git}
+        path.write_text(json.dumps(json.loads(path.read_text()) | then))
+        if approved != 0:
+            approvals = self.paths.approvals(identity)
+            *earlier, latest = json.loads(approvals.read_text())
+            approvals.write_text(json.dumps([*earlier, latest | then]))
         return path
 
     def result(self, at: int, fold: int = 0) -> None:
@@ -156,6 +171,40 @@ def test_of_several_set_ups_the_earliest_counts_and_the_others_are_told(run):
     )
     assert bullets["Model(s)"].endswith("on mini; 5 configs, 3 tasks, 1,206 and 6 and 6 and 6 items")
     assert [one["identity"][0] for one in run.plan().to_dict()["set_ups"]] == ["a", "b", "c", "d"]
+
+
+def test_the_set_up_that_a_run_was_launched_of_outlasts_the_one_that_confirms_it(run):
+    states = [{"head": letter * 40, "changed": letter == "b"} for letter in "abcd"]
+    for number, state in enumerate(states[:3]):
+        run.record("1a2b3c4d", START + number * HOUR, state)
+    run.record("1a2b3c4d", START + DAY, states[3], approved=0)
+    launched = START + HOUR + MINUTE
+    run.events("events.jsonl", (launched, "run-started", {}))
+    plan = run.plan()
+    assert run.bullets()["Git SHA"] == (
+        f"`{'b' * 40}` (HEAD at set-up, by the record of set-up 1a2b3c4d, 2030-01-01 01:00:00 UTC; with local changes)"
+        f"; the record of set-up 1a2b3c4d, 2030-01-01 02:00:00 UTC, has `{'c' * 40}`"
+    )
+    assert (plan.head.at, plan.problems) == (START + HOUR, ())
+    (one,) = plan.to_dict()["set_ups"]
+    assert (one["head"][0], [approval["head"][0] for approval in one["approvals"]]) == ("d", ["a", "b", "c"])
+
+
+def test_before_anything_ran_the_latest_set_up_counts(run):
+    for number, letter in enumerate("ab"):
+        run.record("1a2b3c4d", START + number * HOUR, {"head": letter * 40, "changed": False})
+    assert (run.plan().head.sha, run.plan().head.remarks) == ("b" * 40, ())
+
+
+def test_set_ups_that_cannot_be_read_are_told_and_the_record_counts(run):
+    run.record("1a2b3c4d", START, {"head": "a" * 40, "changed": False})
+    path = run.paths.approvals("1a2b3c4d")
+    path.write_text("[1]")
+    plan = run.plan()
+    assert [str(problem) for problem in plan.problems] == [
+        f"{path}: damaged, expected the set-ups of a plan that approved items\n    fix: remove it"
+    ]
+    assert plan.head.sha == "a" * 40
 
 
 def test_when_results_are_older_than_the_record_the_reflog_tells_of_the_first_set_up(run):
@@ -286,7 +335,7 @@ def test_the_date_is_needed_when_nothing_of_the_run_is_there(run):
     assert bullets["Git SHA"] == "unknown (no plan record, job file, log or result of the run is there)"
     assert (bullets["Wall time"], bullets["Results"], bullets["Failures"]) == (
         "unknown",
-        "0 result files",
+        "none yet",
         "unknown (no event log)",
     )
 
@@ -318,7 +367,7 @@ def test_failures_come_from_the_event_logs(run):
     bullets = run.bullets(fixes=("more memory", "a newer library"))
     assert bullets["Failures"] == (
         "3 items failed at some time, 1 of them done since: `ValueError: no 'luck' at all` (2 items); "
-        f"`{'x' * 200}...` (1 item)"
+        f"`{'x' * 200}...` (1 item); 2 of 6 items not started"
     )
     assert bullets["Fixes"] == "more memory; a newer library"
     assert bullets["Results"] == "2 of 6 items have a result file"
@@ -328,6 +377,12 @@ def test_failures_come_from_the_event_logs(run):
     )
     assert bullets["Infrastructure"] == "`LocalSetup`, bundle_size 1 and 5, 1 and 2 items side by side"
     assert bullets["Packages"] == "python 3.11.7, tabarena 0.1.0"
+
+
+def test_packages_of_all_set_ups_are_told_each_by_the_earliest(run):
+    run.record("cccccccc", START + DAY, None, tabm="0.0.3", torch="2.9.1", tabarena="0.1.1")
+    run.record("aaaaaaaa", START, None, pytabkit="1.7.0")
+    assert run.bullets()["Packages"] == "python 3.11.7, tabarena 0.1.0, pytabkit 1.7.0, torch 2.9.1, tabm 0.0.3"
 
 
 def test_many_reasons_are_counted(run):
@@ -341,6 +396,23 @@ def test_a_run_without_failures_says_so(run):
     bullets = run.bullets()
     assert bullets["Failures"] == "none in the event logs"
     assert bullets["Wall time"].startswith("1 day, 0:00:00 from the first event or result, ")
+
+
+def test_what_a_cancelled_array_never_began_is_no_failure(run):
+    run.record("1a2b3c4d", START, {"head": "a" * 40, "changed": False})
+    started = [(START + fold, "item-started", at_work(fold)) for fold in range(3)]
+    run.events("events_0.jsonl", *started, (START + 3, "item-done", at_work(0)))
+    run.events(
+        "events_1.jsonl", (START + 4, "item-failed", at_work(1, reason="x")), (START + 5, "item-stopped", at_work(2))
+    )
+    run.result(START + 3)
+    assert run.bullets()["Failures"] == (
+        "1 item failed at some time, 0 of them done since: `x` (1 item); 1 item stopped or still at work; "
+        "3 of 6 items not started"
+    )
+    shutil.rmtree(run.paths.logs)
+    run.events("events_0.jsonl", *started[:1], (START + 3, "item-done", at_work(0)))
+    assert run.bullets()["Failures"] == "none in the event logs; 5 of 6 items not started"
 
 
 def test_without_events_the_wall_time_is_that_of_the_results(run):
@@ -424,6 +496,16 @@ def test_purpose_and_notes_come_from_the_docstring(run):
     assert run.bullets(purpose="Another one.")["Purpose"] == "Another one."
 
 
+def test_no_absolute_path_is_kept_from_texts(run):
+    run.result(START)
+    told = {"purpose": "As in /home/alice/old runs/notes.md.", "notes": ("see /home/alice/x/y ",)}
+    bullets = run.bullets(**told, fixes=("moved /scratch/bob/tmp away",))
+    assert "alice" not in str(bullets) and "bob" not in str(bullets)
+    assert bullets["Purpose"].startswith("As in <path>")
+    assert bullets["Fixes"] == "moved <path> away"
+    assert run.plan(**told).entry.count("see <path>") == 1
+
+
 def test_the_plan_is_fenced_whatever_it_holds(run):
     run.result(START)
     entry = run.plan().entry
@@ -444,7 +526,13 @@ def test_what_the_metadata_declares_is_told(run):
     )
     bullets = run.bullets(reference="models.info:tabm", repository=run.checkout)
     assert bullets["Validation protocol"] == "`8x1`, as `models.info:tabm` declares"
+    # The suite may be one of an earlier run, unless someone says that this run was processed to it.
+    assert bullets["Artifacts"] == "metadata `models.info:tabm` (suite `runs-2030`), as declared"
+    bullets = run.bullets(reference="models.info:tabm", repository=run.checkout, suite="runs-2030")
     assert bullets["Artifacts"] == "suite `runs-2030`, metadata `models.info:tabm`"
+    assert run.bullets(suite="runs-2030")["Artifacts"] == "suite `runs-2030`"
+    bullets = run.bullets(reference="models.info:bare", repository=run.checkout)
+    assert bullets["Artifacts"] == "metadata `models.info:bare`, as declared"
     bullets = run.bullets(reference="models.info:bare", repository=run.checkout, suite="runs-2031")
     assert bullets["Validation protocol"] == "unknown"
     assert bullets["Artifacts"] == "suite `runs-2031`, metadata `models.info:bare`"
@@ -500,7 +588,20 @@ def test_a_protocol_that_is_not_declared_is_that_of_the_artifact(run, info, tmp_
     folder.mkdir(parents=True)
     sidecar = Sidecar("TabM", "runs-2030", "8x1", {"8x1": 9}, {}, {}, NO_INPUTS, {})
     (folder / "provenance.json").write_text(sidecar.to_json())
-    assert run.bullets(**options)["Validation protocol"] == "`8x1`, as the `provenance.json` of its artifact records"
+    assert run.bullets(**options)["Validation protocol"] == (
+        "`8x1`, as the `provenance.json` of `TabM` in the suite `runs-2030` records"
+    )
+
+
+def test_the_protocol_is_what_the_arena_requires(run, info):
+    run.record("1a2b3c4d", START, None, protocol="8x1")
+    required = "`8x1`, as the arena `mini` requires by the plan record"
+    assert run.bullets()["Validation protocol"] == required
+    for key, text in [("8x1", f"{required} and `models.info:xgb` declares"),
+                      ("holdout:0.2", f"{required}; `holdout:0.2`, as `models.info:xgb` declares")]:  # fmt: skip
+        declared = f"ag_key='XGB', validation_protocol={key!r}"
+        (run.checkout / "src" / "models" / "info.py").write_text(INFO.replace("ag_key='XGB'", declared))
+        assert run.bullets(reference="models.info:xgb", **info)["Validation protocol"] == text
 
 
 def test_a_secret_in_the_script_is_hidden(run, monkeypatch):
@@ -587,13 +688,94 @@ def test_the_log_of_a_tabarena_checkout_is_found(run):
     assert run.plan().log == theirs
 
 
-def test_a_link_to_the_log_stays_one(run, tmp_path):
-    real = run.log.rename(tmp_path / "real.md")
-    run.log.symlink_to(real)
+def test_a_link_to_the_log_stays_one(run):
+    (run.checkout / "docs").mkdir()
+    real = run.log.rename(run.checkout / "docs" / "real.md")
+    run.log.symlink_to("docs/real.md")
     run.result(START)
     assert apply_log_entry(run.plan())
     assert run.log.is_symlink()
     assert f"— {NAME}\n" in real.read_text()
+
+
+def test_a_link_out_of_the_repository_is_not_written_through(run, tmp_path):
+    real = run.log.rename(tmp_path / "an other.md")
+    run.log.symlink_to(real)
+    run.result(START)
+    with pytest.raises(Failure) as caught:
+        run.plan()
+    assert caught.value.exit == Exit.REFUSED
+    assert str(caught.value) == (
+        f"{run.log}: a link out of the repository, to {real}, expected a file in {run.checkout}\n"
+        f"    fix: name the file itself: --log '{real}'"
+    )
+    assert apply_log_entry(run.plan(log=real))
+    assert f"— {NAME}\n" in real.read_text()
+
+
+def test_a_log_that_may_not_be_written_is_refused_where_something_is_to_be_written(run):
+    run.log.chmod(0o444)
+    run.result(START)
+    with pytest.raises(Failure) as caught:
+        run.plan()
+    assert caught.value.exit == Exit.ENVIRONMENT
+    assert str(caught.value) == (
+        f"{run.log}: not writable, expected a checkout of yours\n    fix: chmod u+w '{run.log}'"
+    )
+    assert run.log.read_text() == "# Runs\n"
+    run.log.chmod(0o600)
+    assert apply_log_entry(run.plan())
+    assert run.log.stat().st_mode & 0o777 == 0o600
+    run.log.chmod(0o444)
+    assert run.plan().entry is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "found"),
+    [
+        ("pipe", "no regular file, expected a benchmark log"),
+        ("folder", "is a directory, expected a benchmark log"),
+        ("latin-1", "not UTF-8 (byte 3), expected a benchmark log in UTF-8"),
+    ],
+)
+def test_what_is_no_log_is_told(run, kind, found):
+    run.log.unlink()
+    if kind == "pipe":
+        os.mkfifo(run.log)
+    elif kind == "folder":
+        run.log.mkdir()
+    else:
+        run.log.write_bytes("# L\xe4ufe\n".encode(kind))
+    run.result(START)
+    with pytest.raises(Failure) as caught:
+        run.plan()
+    assert caught.value.exit == Exit.USAGE
+    assert str(caught.value).startswith(f"{run.log}: {found}")
+
+
+@pytest.mark.parametrize("before", [b"# Runs\r\n", b"# Runs", b"", b"# Runs\r\n\r\n## 2029-01-01 \xe2\x80\x94 old"])
+def test_line_ends_and_a_missing_last_one_are_kept(run, before):
+    run.log.write_bytes(before)
+    run.result(START)
+    assert apply_log_entry(run.plan())
+    after = run.log.read_bytes()
+    end = b"\r\n" if b"\r" in before else b"\n"
+    head, _, old = before.partition(b"## ")
+    assert after.startswith(head)
+    assert after.endswith(b"## " + old if old else b"```" + end)
+    added = after[len(head) : len(after) - len(b"## " + old) if old else None]
+    assert added.count(b"\n") == added.count(end) > 10
+    assert run.plan().entry is None
+
+
+def test_a_script_that_is_no_text_is_told(run):
+    run.script.write_bytes(run.script.read_bytes() + b"# \xff\n")
+    with pytest.raises(Failure) as caught:
+        run.plan()
+    assert caught.value.exit == Exit.USAGE
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.where) == ("not-python", str(run.script))
+    assert problem.found.startswith("not Python: 'utf-8' codec can't decode byte 0xff in position ")
 
 
 def test_an_entry_that_is_there_is_left_alone(run):
@@ -603,6 +785,58 @@ def test_an_entry_that_is_there_is_left_alone(run):
     assert (plan.line, plan.entry, plan.changes_file) == (5, None, False)
     assert apply_log_entry(plan) is False
     assert run.log.read_bytes() == before
+
+
+def test_an_entry_of_the_run_gets_what_was_not_known_yet(run, info):
+    run.record("1a2b3c4d", START, {"head": "a" * 40, "changed": False})
+    run.log.write_text("# Runs\r\n\r\n## 2029-12-30 \N{EM DASH} old\r\n\r\n- **Artifacts:** unknown\r\n", newline="")
+    assert apply_log_entry(run.plan(notes=("by someone",), purpose="kept"))
+    first = run.log.read_bytes()
+    options = info | {"reference": "models.info:xgb", "suite": "runs-2030", "purpose": "other", "notes": ("other",)}
+    run.events("events.jsonl", (START + MINUTE, "run-started", {"parallel": 2}))
+    run.record("1a2b3c4d", START, {"head": "b" * 40, "changed": True}, protocol="8x1")
+
+    plan = run.plan(**options)
+    assert (plan.entry, plan.completes) == (None, ("Validation protocol", "Wall time", "Failures", "Artifacts"))
+    assert [line for line in plan.diff() if line[0] in "+-"][2:] == [
+        "-- **Validation protocol:** unknown",
+        "+- **Validation protocol:** `8x1`, as the arena `mini` requires by the plan record",
+        "-- **Wall time:** unknown",
+        "-- **Failures:** unknown (no event log)",
+        "+- **Wall time:** 0:00:00 from the first event or result, 2030-01-01 00:01:00 UTC, to the last, 2030-01-01 "
+        "00:01:00 UTC,",
+        "+  pauses included",
+        "+- **Failures:** none in the event logs; 6 of 6 items not started",
+        "+- **Artifacts:** suite `runs-2030`, metadata `models.info:xgb`",
+    ]
+    assert run.log.read_bytes() == first
+    assert apply_log_entry(plan)
+    after = run.log.read_bytes()
+    assert after.count(b"\n") == after.count(b"\r\n")
+    assert after.index(b"**Packages:**") < after.index(b"**Artifacts:** suite") < after.index(b"```python")
+    assert after.endswith(first[first.index(b"```python") :])
+    again = run.plan(**options | {"suite": "runs-2031", "reference": None})
+    assert (again.completes, again.changes_file) == ((), False)
+
+
+def test_what_someone_wrote_into_an_entry_stays(run, info):
+    run.result(START)
+    assert apply_log_entry(run.plan())
+    text = run.log.read_text()
+    text = text.replace("**Validation protocol:** unknown", "**Validation protocol:** unknown (I asked)")
+    text = text.replace("**Failures:** unknown (no event log)", "**Failures:** none yet")
+    text = text.replace("\n\n```", "\n- **Artifacts**: `by hand`\n\n```", 1)
+    run.log.write_text(text)
+    (run.checkout / "src" / "models" / "info.py").write_text(INFO.replace("'T'", "'T', validation_protocol='8x1'"))
+    run.events("events.jsonl", (START, "run-started", {}))
+    plan = run.plan(reference="models.info:gpu", suite="runs-2030", **info)
+    assert plan.completes == ("Failures",)
+    assert apply_log_entry(plan)
+    assert run.log.read_text() == text.replace("none yet", "none in the event logs")
+    # A script that was changed since is not what the entry is of.
+    run.log.write_text(text)
+    run.script.write_text(run.script.read_text().replace("gpu-96", "gpu-80"))
+    assert not run.plan(reference="models.info:gpu", suite="runs-2030", **info).changes_file
 
 
 def test_a_log_that_changed_in_between_is_not_written(run):

@@ -396,6 +396,16 @@ def test_any_literal_takes_the_place_of_its_name(tmp_path_factory, value, call):
         ),
         ("def setup(:\n", "{path}:1: not Python: invalid syntax, expected a run script"),
         ("x = 1\0\n", "{path}: not Python: source code string cannot contain null bytes, expected a run script"),
+        ("# \udcff\nx = 1\n", "{path}: not Python: invalid or missing encoding declaration, expected a run script"),
+        (
+            "def setup():\n    pass  # \udcff\n# 2\n# 3\n",
+            "{path}: not Python: 'utf-8' codec can't decode byte 0xff in position 25: invalid start byte, expected a "
+            "run script",
+        ),
+        (
+            "def setup():\n    Plan(name=1, name=2)\n",
+            "{path}:2: not Python: keyword argument repeated: name, expected a run script",
+        ),
         ("# coding: latin-9x\n", "{path}: not Python: unknown encoding: latin-9x, expected a run script"),
         ("x = " + "(" * 10_000, "{path}:1: not Python: too many nested parentheses, expected a run script"),
         ("#" * (2**20 + 1), "{path}: more than 1,048,576 bytes, expected a file within that limit"),

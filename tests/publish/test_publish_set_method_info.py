@@ -92,6 +92,43 @@ def test_values_that_no_method_may_have_come_with_those_that_cannot_be_read(targ
     ]
 
 
+@pytest.mark.parametrize("suite", ["../x", "a/b", "..", ".benchwright", "a\\b", "x" * 201])
+def test_a_suite_that_no_folder_can_be_called_by_is_refused(target, answer, suite):
+    words = ("models.info:x_metadata", "--set", f"suite={suite}", "--apply", "--repo", str(target.repository))
+    envelope = answer(*words)
+    (problem,) = envelope["problems"]
+    assert (envelope["exit"], problem["code"], problem["where"]) == (2, "metadata-value", "MethodMetadata 'A': suite")
+    assert problem["expected"] == "a name that can name a folder"
+    assert target.path.read_text() == SOURCE
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ("display_name=/home/somebody/x", "a path of one machine"),
+        ("reference_url=https://example.org/x?api_key=somebodyssecret", "a text with a secret"),
+        ('cache_kwargs={"bucket": "b", "prefix": "p", "api_key": "somebodyssecret"}', "a text with a secret"),
+    ],
+)
+@pytest.mark.parametrize("more", [[], ["--apply"]])
+def test_what_nobody_may_read_is_refused_and_not_told(target, answer, change, found, more):
+    envelope = answer("models.info:x_metadata", "--set", change, "--repo", str(target.repository), *more)
+    (problem,) = envelope["problems"]
+    field = change.partition("=")[0]
+    assert (envelope["exit"], problem["where"], problem["found"]) == (2, f"MethodMetadata 'A': {field}", found)
+    assert envelope["next"] == [] and "somebody" not in str(envelope)
+    assert target.path.read_text() == SOURCE
+
+
+def test_a_secret_that_is_taken_out_is_not_told(tmp_path, answer):
+    call = "MethodMetadata(method='A', cache_kwargs={'bucket': 'b', 'prefix': 'p', 'api_key': 'somebodyssecret'})"
+    target = checkout(tmp_path, f"x_metadata = {call}\n", attribute="x_metadata")
+    change = 'cache_kwargs={"bucket": "b", "prefix": "p"}'
+    envelope = answer("models.info:x_metadata", "--set", change, "--repo", str(target.repository), "--apply")
+    assert envelope["exit"] == 0 and "somebody" not in str(envelope)
+    assert "somebody" not in target.path.read_text()
+
+
 def test_another_suite_needs_force_and_the_next_command_has_it(target, answer):
     words = ("models.info:x_metadata", "--repo", str(target.repository), "--set")
     answer(*words, "suite=run-1", "--apply")

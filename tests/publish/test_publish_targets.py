@@ -119,7 +119,7 @@ def test_a_read_only_file_is_refused(tmp_path):
     path = module(tmp_path / "one" / "info.py")
     path.chmod(0o444)
     failure = refusal("one.info:x", tmp_path)
-    assert (failure.exit, failure.problems[0].code) == (Exit.REFUSED, "no-permission")
+    assert (failure.exit, failure.problems[0].code) == (Exit.ENVIRONMENT, "no-permission")
     assert failure.problems[0].fix == f"chmod u+w {path}"
 
 

@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 
 from benchwright.contract import Exit, Failure
-from benchwright.objects import Conflict, open_store
+from benchwright.objects import Conflict, StoreLocation, open_store
+from benchwright.publish.fetch import fetch
+from benchwright.publish.fetchable import look_up
 from benchwright.publish.standing import MetadataDiffers, look
 from benchwright.publish.upload import upload
 from benchwright.publish.verify import verify_hosted
@@ -23,6 +25,7 @@ from published_artifacts import (
     SUITE,
     Watched,
     add_sidecar,
+    facts,
     genuine,
     hosted,
     large_raw,
@@ -160,13 +163,82 @@ def test_a_change_of_the_metadata_alone_is_told_with_both_values_and_replaced_al
     assert str(failure) == (
         f"{plan.url}: another artifact: only metadata.yaml differs: display_name 'Linear' -> 'Linear model', "
         "verified False -> True, expected nothing, or this very artifact\n"
-        "    fix: --replace sends that one object, keeps the others, and lists what is there as the predecessor"
+        "    fix: --replace sends provenance.json and metadata.yaml, keeps the others, "
+        "and lists what is there as the predecessor"
     )
     report = upload(plan, any_store, replace=True)
-    assert (report.sent, report.replaced) == (("metadata.yaml",), ("metadata.yaml",))
+    assert (report.sent, set(report.replaced)) == (("provenance.json", "metadata.yaml"), set(report.sent))
     assert report.verification.ok and without_manifest(hosted(any_store)) == digests(plan)
     (predecessor,) = manifest_of(any_store, tmp_path)["predecessors"]
     assert predecessor["objects"]["metadata.yaml"]["sha256"] == digests(before)[f"{PREFIX}/metadata.yaml"]
+
+
+def test_of_an_artifact_without_a_sidecar_the_metadata_is_all_that_is_sent(store, planned, tmp_path):
+    genuine(tmp_path / "cache of none")
+    upload(planned(store, verified=False), store)
+    failure = refused(planned(store, verified=True), store)
+    assert "fix: --replace sends metadata.yaml, keeps the others" in str(failure)
+    assert upload(planned(store, verified=True), store, replace=True).sent == ("metadata.yaml",)
+
+
+def test_a_sidecar_that_says_more_than_another_digest_is_another_artifact(store, planned):
+    upload(planned(store), store)
+
+    def renamed(folder):
+        add_sidecar(folder, protocol="holdout:0.2")
+
+    plan = planned(store, renamed, verified=True, validation_protocol="holdout:0.2")
+    failure = refused(plan, store)
+    assert not isinstance(failure, MetadataDiffers)
+    assert failure.problems[0].found == "another artifact: it differs in metadata.yaml, provenance.json"
+
+
+@pytest.mark.parametrize("content", [b"{", b"{}", b"[" * 5000])
+def test_a_hosted_sidecar_that_is_none_is_another_artifact(store, planned, content):
+    upload(planned(store), store)
+    store.put(f"{PREFIX}/provenance.json", content)
+    assert not isinstance(refused(planned(store, verified=True), store), MetadataDiffers)
+
+
+def consistent(store, digests_of):
+    """Which of several artifacts a reader finds hosted, whole and agreeing with itself; None while there is none."""
+    try:
+        fetched = look_up(store, "LinearModel", SUITE)
+    except Failure as failure:
+        assert [problem.code for problem in failure.problems] == ["upload-unfinished"]
+        return None
+    verification = verify_hosted(store, "LinearModel", SUITE)
+    assert verification.ok, verification.problems
+    found = {f"{PREFIX}/{name}": facts.sha256 for name, facts in fetched.objects.items()}
+    return digests_of.index(found)
+
+
+def test_what_is_hosted_agrees_with_itself_at_every_moment_of_a_change_of_metadata(any_store, planned):
+    before, after = planned(any_store, verified=False), planned(any_store, verified=True)
+    upload(before, any_store)
+    known, seen = [digests(before), digests(after)], []
+    look_at_it = lambda number, key: seen.append(consistent(any_store, known))  # noqa: E731
+    upload(after, Watched(any_store, look_at_it, look_at_it), replace=True)
+    assert seen == [0, *[None] * 6, 1]
+
+
+def test_raw_results_that_are_added_are_waited_for(store, planned):
+    before, after = planned(store, upload_raw=False), planned(store)
+    upload(before, store)
+    known, seen = [digests(before), digests(after)], []
+    upload(after, Watched(store, after=lambda number, key: seen.append(consistent(store, known))), replace=True)
+    assert seen == [None, None, None, 1]
+
+
+def test_a_change_of_metadata_that_is_killed_ends_in_agreement(tmp_path, planned):
+    for step in range(1, 5):
+        store = open_store(f"local:{tmp_path / str(step)}")
+        before, after = planned(store, verified=False), planned(store, verified=True)
+        upload(before, store)
+        killed_upload(after, store, step, "before", replace=True)
+        assert consistent(store, [digests(before)]) == (0 if step == 1 else None)
+        upload(after, store, replace=True)
+        assert consistent(store, [digests(after)]) == 0
 
 
 @pytest.mark.parametrize("content", [b"[", b"x" * (2**20 + 1)])
@@ -260,11 +332,18 @@ def peers_upload(server, cache, monkeypatch):
     return open_store(f"s3://results/peers-{cache.name}", settings=settings(server.url), patience=LASTING)
 
 
-def test_an_upload_by_tabarena_itself_is_left_alone_and_can_be_replaced(seaweed, planned, tmp_path, monkeypatch):
-    genuine(tmp_path / "theirs")
+def test_an_upload_by_tabarena_itself_is_fetched_left_alone_and_can_be_replaced(
+    seaweed, planned, tmp_path, monkeypatch
+):
+    theirs = genuine(tmp_path / "theirs")
     store = peers_upload(seaweed, tmp_path / "theirs", monkeypatch)
     before, plan = hosted(store), planned(store)
     assert f"{PREFIX}/manifest.json" not in before
+    assert verify_hosted(store, "LinearModel", SUITE).ok
+    report = fetch(store, StoreLocation.parse(store.url), "LinearModel", SUITE, cache_root=tmp_path / "fetched")
+    assert [remark.code for remark in report.remarks] == ["no-manifest"]
+    fetched, metadata = facts(report.folder), facts(theirs)
+    assert fetched.pop("metadata.yaml") and metadata.pop("metadata.yaml") and fetched == metadata
     failure = refused(plan, store)
     assert failure.problems[0].found == "an artifact of another program: metadata.yaml, processed.zip, raw.zip"
     assert hosted(store) == before
@@ -293,7 +372,13 @@ def test_objects_without_a_recorded_digest_are_read_back_before_they_count(moto,
     assert upload(plan, moto_store).sent == ()
     size = client.head_object(Bucket="results", Key=keys["raw.zip"])["ContentLength"]
     client.put_object(Bucket="results", Key=keys["raw.zip"], Body=bytes(size))
-    assert refused(plan, moto_store).problems[0].found == "an artifact of another program: raw.zip"
+    assert str(refused(plan, moto_store).problems[0]) == (
+        f"{plan.url}: damaged, or written over since this artifact was uploaded: raw.zip, expected the objects that "
+        "its manifest lists\n    fix: look at what is there; --replace sends what this artifact's manifest lists, from "
+        "the files here"
+    )
+    report = upload(plan, moto_store, replace=True)
+    assert report.verification.ok and report.sent == ("raw.zip", "metadata.yaml")
 
 
 def test_a_damaged_object_is_found_and_replacing_mends_it(moto, moto_store, planned):
@@ -305,7 +390,7 @@ def test_a_damaged_object_is_found_and_replacing_mends_it(moto, moto_store, plan
     client.put_object(Bucket="results", Key=key, Body=bytes(there["ContentLength"]), Metadata=there["Metadata"])
     verification = upload(plan, moto_store).verification
     assert [problem.code for problem in verification.problems] == ["digest-mismatch"]
-    assert verification.problems[0].fix.endswith("where the store's own record is wrong, --replace")
+    assert verification.problems[0].fix.endswith("what is damaged there takes --replace with it")
     report = upload(plan, moto_store, replace=True)
     assert report.verification.ok and report.sent == ("raw.zip", "metadata.yaml")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -14,8 +15,10 @@ import pytest
 from benchwright.arena import MethodMetadata
 from benchwright.contract import Exit, Failure
 from benchwright.objects import StoreLocation
+from benchwright.processing.sidecar import read_sidecar
 from benchwright.publish.artifact import open_artifact, open_recorded
 from benchwright.publish.destination import destination_of
+from benchwright.publish.hosted import key_prefix
 from benchwright.publish.upload_plan import plan_upload
 from published_artifacts import GENUINE, SUITE, add_sidecar, artifact_folder, facts, genuine, opened, recorded
 
@@ -194,6 +197,39 @@ def test_links_in_the_artifact_are_refused_by_name(cache):
     }
 
 
+PARTS = ("metadata.yaml", "provenance.json", "results", "results/model_results.parquet",
+         "results/hpo_trajectories.parquet", "processed", "processed/configs_hyperparameters.json", "raw")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_link_out_of_the_artifact_is_not_followed(cache, tmp_path, name):
+    path = recorded(cache) / name
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(Failure) as failure:
+        plan_upload(opened(cache), STORE)
+    assert ("odd-file", str(path), "a link") in {(one.code, one.where, one.found) for one in failure.value.problems}
+
+
+@pytest.mark.parametrize("name", [name for name in PARTS if name != "metadata.yaml"])
+def test_a_named_pipe_is_not_waited_for(cache, name):
+    path = recorded(cache) / name
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(Failure) as failure:
+        plan_upload(opened(cache), STORE)
+    found = {(one.code, one.where, one.found) for one in failure.value.problems}
+    assert ("odd-file", str(path), "no regular file") in found
+
+
+def test_a_named_pipe_for_the_marker_is_none(cache):
+    path = recorded(cache) / "metadata.yaml"
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(Failure, match=r"an artifact without metadata\.yaml"):
+        open_recorded("LinearModel", SUITE, cache)
+
+
 def test_other_files_of_the_folder_are_left_out_and_named(cache):
     folder = genuine(cache)
     (folder / "notes.txt").write_text("x")
@@ -280,6 +316,33 @@ def test_descriptive_fields_are_published_as_declared_now_and_said(cache):
     ]
 
 
+def test_the_published_sidecar_has_the_digest_of_the_published_metadata(cache, tmp_path):
+    folder = recorded(cache)
+    before = json.loads((folder / "provenance.json").read_text())
+    as_processed = plan_upload(opened(cache), STORE).objects[0]
+    assert b"".join(as_processed.chunks()) == (folder / "provenance.json").read_bytes()
+    plan = plan_upload(opened(cache, verified=True), STORE)
+    published = {one.name: b"".join(one.chunks()) for one in plan.objects}
+    (tmp_path / "provenance.json").write_bytes(published["provenance.json"])
+    facts = read_sidecar(tmp_path).files["metadata.yaml"]
+    metadata = published["metadata.yaml"]
+    assert (facts.size, facts.sha256) == (len(metadata), hashlib.sha256(metadata).hexdigest())
+    after = json.loads(published["provenance.json"])
+    assert before["files"].pop("metadata.yaml") != after["files"].pop("metadata.yaml")
+    assert before.pop("files") == after.pop("files") and before.keys() == after.keys()
+
+
+def test_a_sidecar_of_another_artifact_is_refused(cache):
+    folder = recorded(cache)
+    sidecar = (folder / "provenance.json").read_text().replace('"suite": "local-2026-11-29"', '"suite": "other"')
+    (folder / "provenance.json").write_text(sidecar)
+    (problem,) = refused(opened(cache)).problems
+    assert str(problem) == (
+        f"{folder}/provenance.json: that of LinearModel, suite other, expected the one of the metadata.yaml beside it\n"
+        f"    fix: {AGAIN}"
+    )
+
+
 def test_a_missing_date_is_said(cache):
     folder = recorded(cache)
     metadata = MethodMetadata.from_yaml(folder)
@@ -291,11 +354,15 @@ def test_a_missing_date_is_said(cache):
 def test_findings_of_processing_are_counted(cache):
     folder = recorded(cache)
     sidecar = json.loads((folder / "provenance.json").read_text())
-    finding = dict.fromkeys(("code", "dataset", "split", "framework", "found", "expected", "fix"))
+    finding = dict.fromkeys(("dataset", "split", "framework", "found", "expected", "fix")) | {"code": "truncated"}
     sidecar["findings"] = [finding | {"severity": severity} for severity in ("warn", "error", "warn", "context")]
     (folder / "provenance.json").write_text(json.dumps(sidecar))
+    (problem,) = refused(opened(cache)).problems
+    assert (problem.code, problem.found) == ("findings-not-accepted", "results are lost: 1 truncated")
+    sidecar["findings"][1]["accepted"] = True
+    (folder / "provenance.json").write_text(json.dumps(sidecar))
     (remark,) = plan_upload(opened(cache), STORE).remarks
-    assert remark.found == "processing noted 1 of severity error, 2 of severity warn"
+    assert remark.found == "processing noted 1 of severity error (accepted), 2 of severity warn"
 
 
 # --- which artifact, and where to ------------------------------------------------------------------------------------
@@ -359,7 +426,8 @@ def test_an_upload_to_another_store_than_the_declared_one_is_said(cache):
     plan = plan_upload(opened(cache), StoreLocation.parse("s3://mine/x"))
     assert [str(remark) for remark in plan.remarks] == [
         "LinearModel: cache_kwargs: the metadata names r2://tabarena/cache, the upload goes to s3://mine/x, "
-        "expected one place\n    fix: colleagues need: scripts/fetch_method.py METHOD SUITE --store LOCATION"
+        "expected one place\n    fix: colleagues need: scripts/fetch_method.py LinearModel "
+        f"{SUITE} --store s3://mine/x"
     ]
 
 
@@ -371,21 +439,32 @@ def test_an_object_that_should_be_public_is_not_made_so_in_silence(cache):
     assert codes(remarks) == ["metadata-updated", "not-public"]
 
 
-def test_the_cache_is_no_store_for_its_own_artifacts(cache):
+@pytest.mark.parametrize(
+    ("store", "found"),
+    [
+        ("cache", "the folder of the local artifact itself"),
+        (f"cache/artifacts/{SUITE}/methods/LinearModel", "the folder of the local artifact itself"),
+        ("another", "a cache, where artifacts lie unpacked"),
+        ("built in", "a cache, where artifacts lie unpacked"),
+        (".cache/tabarena", "a cache, where artifacts lie unpacked"),
+    ],
+)
+def test_no_cache_is_a_store(cache, tmp_path, monkeypatch, store, found):
     genuine(cache)
+    genuine(tmp_path / "another", "RandomForest")
+    (tmp_path / "built in" / ".benchwright" / "locks").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(Failure) as failure:
-        plan_upload(opened(cache), StoreLocation.parse(f"local:{cache}"))
-    assert (codes(failure.value.problems), failure.value.exit) == (["store-is-cache"], Exit.USAGE)
+        plan_upload(opened(cache), StoreLocation.parse(f"local:{tmp_path / store}"))
+    assert failure.value.exit == Exit.USAGE
+    (problem,) = failure.value.problems
+    assert (problem.code, problem.found) == ("store-is-cache", found)
 
 
-def test_names_that_no_object_may_have_are_refused(cache):
-    name = "Linear\\Model"
-    shutil.copytree(genuine(cache), artifact_folder(cache, name))
-    folder = artifact_folder(cache, name)
-    metadata = MethodMetadata.from_dict(MethodMetadata.from_yaml(folder).to_dict() | {"method": name})
-    (folder / "metadata.yaml").write_text(metadata.to_yaml())
+@pytest.mark.parametrize("names", [("Linear\\Model", SUITE), ("LinearModel", "a/b"), ("..", SUITE)])
+def test_names_that_no_object_may_have_are_refused(names):
     with pytest.raises(Failure) as failure:
-        plan_upload(opened(cache, name), STORE)
+        key_prefix(*names)
     assert (codes(failure.value.problems), failure.value.exit) == (["bad-key"], Exit.USAGE)
 
 

@@ -61,7 +61,7 @@ def test_every_object_that_is_missing_or_another_is_named(store, planned):
     assert str(verification.problems[0]) == (
         f"{store.url}/{PREFIX}/metadata.yaml: no such object, expected the object of this artifact\n"
         "    fix: upload it again: scripts/run_upload_results.py --apply; "
-        "where the store's own record is wrong, --replace"
+        "what is damaged there takes --replace with it"
     )
     assert len(verification.proofs) == 4
 
@@ -161,6 +161,46 @@ def test_without_a_manifest_damage_and_missing_parts_are_found(unlisted):
         ("object-missing", "results/hpo_trajectories.parquet"),
         ("object-missing", "processed.zip"),
     }
+
+
+def test_without_a_manifest_the_digests_of_the_sidecar_are_compared(store, planned):
+    upload(planned(store), store)
+    store.delete(f"{PREFIX}/manifest.json")
+    verification = verified(store)
+    assert verification.ok and verification.basis == "the digests in provenance.json: there is no manifest.json"
+    assert {one.name: one.shown for one in verification.proofs} == {
+        "metadata.yaml": "read back: size and digest are those that provenance.json lists",
+        "processed.zip": "read back: the files in it are those that provenance.json lists",
+        "processed/configs_hyperparameters.json": "read back: size and digest are those that provenance.json lists",
+        "provenance.json": "read back whole",
+        "raw.zip": "read back: the files in it are those that provenance.json lists",
+        "results/hpo_results.parquet": "read back: size and digest are those that provenance.json lists",
+        "results/hpo_trajectories.parquet": "read back: size and digest are those that provenance.json lists",
+        "results/model_results.parquet": "read back: size and digest are those that provenance.json lists",
+    }
+    assert [remark.found for remark in verification.remarks] == [
+        "not there: its files were compared with the digests in provenance.json, for which nothing else speaks"
+    ]
+    upload(planned(store, other_results), store, replace=True)
+    sidecar = next(one for one in planned(store).objects if one.name == "provenance.json")
+    store.put(f"{PREFIX}/provenance.json", b"".join(sidecar.chunks()))
+    store.put(f"{PREFIX}/results/old_results.parquet", b"x")
+    store.delete(f"{PREFIX}/manifest.json")
+    verification = verified(store)
+    assert said(verification) == {("sidecar-differs", "results/hpo_results.parquet"), ("bad-zip", "raw.zip")}
+    assert [remark.code for remark in verification.remarks] == ["extra-object", "no-manifest"]
+
+
+def test_a_sidecar_that_is_none_is_a_problem(store, planned):
+    upload(planned(store), store)
+    store.put(f"{PREFIX}/provenance.json", b"[]")
+    store.delete(f"{PREFIX}/manifest.json")
+    (problem,) = verified(store).problems
+    assert str(problem) == (
+        f"{store.url}/{PREFIX}/provenance.json: other content, expected a sidecar of format 1\n"
+        "    fix: upload it again: scripts/run_upload_results.py --apply; "
+        "what is damaged there takes --replace with it"
+    )
 
 
 def test_without_a_manifest_and_a_marker_it_is_an_upload_that_did_not_end(unlisted):

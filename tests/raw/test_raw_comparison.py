@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from benchwright.arena import MethodMetadata
+from benchwright.arena.acceptable import FIELDS
 from benchwright.contract import Exit, Failure
 from benchwright.raw import find_results, inspect, read_methods
-from benchwright.raw.comparison import ACCEPTABLE, check_accepted, compare, unofficial
+from benchwright.raw.comparison import check_accepted, compare, unofficial
 from benchwright.raw.inference import infer
 from benchwright.raw.protocol import BEYONDARENA_KEY
 from raw_trees import CONFIG, PROTOCOLS, RAW, SYSTEM, add_result, recorded, with_memory, with_method
@@ -97,7 +98,7 @@ def test_a_difference_fails_until_it_is_accepted(genuine, changes, field, found)
     assert str(row.problem("m:x")) == f"m:x: {field}: {found}"
     assert not rows(genuine["LightGBM"], metadata, accept=[field])[field].fails
     assert not rows(genuine["LightGBM"], metadata, accept_all=True)[field].fails
-    other = next(name for name in ACCEPTABLE if name != field)
+    other = next(name for name in FIELDS if name != field)
     assert rows(genuine["LightGBM"], metadata, accept=[other])[field].fails
 
 
@@ -328,7 +329,7 @@ def test_corrections_are_what_the_editing_command_takes(genuine):
 
 
 def test_unknown_fields_cannot_be_accepted():
-    check_accepted(ACCEPTABLE)
+    check_accepted(FIELDS)
     with pytest.raises(Failure) as caught:
         check_accepted(["can_hpo", "config_defaults", "suite"])
     assert caught.value.exit == Exit.USAGE

@@ -104,8 +104,15 @@ def test_links_are_listed_and_never_followed(tmp_path) -> None:
     link.symlink_to(target)
     found = find_results(run)
     assert len(found.files) == 1
-    assert problems(found) == [("link", "0_1"), ("not-a-file", "results.pkl"), ("link", "loop"), ("link", "outside")]
-    assert str(found.problems[3]) == (
+    assert problems(found) == [
+        ("link", "0_1"),
+        ("not-a-file", "results.pkl"),
+        ("link", "broken"),
+        ("link", "loop"),
+        ("link", "outside"),
+    ]
+    assert found.problems[2].found == f"a link to {run / 'nowhere'}, which is not there"
+    assert str(found.problems[4]) == (
         f"{run}/outside: a link to {elsewhere}, not followed, expected a folder or file of this tree\n"
         "    fix: copy what it points to here, or name that folder itself"
     )
@@ -172,3 +179,16 @@ def closed_folder(open_folder):
 
 def test_unreadable_folder_is_listed(closed_folder, as_nobody) -> None:
     assert problems(find_results(closed_folder)) == [("unreadable", "closed")]
+
+
+def test_folders_without_a_result_are_listed_where_tasks_lie(tmp_path) -> None:
+    add(tmp_path / "data")
+    config = tmp_path / "data" / METHOD
+    for folder in ("a/0_0", "a/1_0", "b", "c/logs"):
+        (config / folder).mkdir(parents=True)
+    (config / "a" / "1_0" / "results.pkl.tmp").write_bytes(b"half")
+    (tmp_path / "data" / "nothing").mkdir()
+    for root in (tmp_path, tmp_path / "data"):
+        empty = find_results(root).empty
+        assert [each.place for each in empty] == [f"{METHOD}/a/0_0", f"{METHOD}/a/1_0", f"{METHOD}/b/"]
+    assert find_results(config).empty == empty

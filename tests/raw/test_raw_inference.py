@@ -293,7 +293,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_counted(tmp_path):
     broken = add_result(tmp_path, CONFIG, split=1)
     broken.write_bytes(broken.read_bytes()[:-100])
     inspection = only(tmp_path)
-    assert (inspection.inferred.results, inspection.refused, inspection.clean) == (1, False, False)
+    assert (inspection.inferred.results, inspection.refused) == (1, False)
     (problem,) = inspection.unusable
     assert (problem.code, problem.where) == ("truncated", str(broken))
     assert block(inspection)[0] == "LightGBM: 1 result, and 1 file that cannot be used"
@@ -348,6 +348,7 @@ def test_labels_of_another_task(tmp_path):
 
     def swap(value):
         value["simulation_artifacts"]["y_val"] = 1 - value["simulation_artifacts"]["y_val"]
+        value["metric_error_val"] = 1 - value["metric_error_val"]
 
     odd = add_result(tmp_path, "LightGBM_r2_BAG_L1", dataset="one", change=swap)
     (problem,) = only(tmp_path).inconsistent
@@ -395,11 +396,8 @@ def test_warnings_of_results_fail_nothing(tmp_path):
     add_result(tmp_path, CONFIG, change=lambda value: value.update(time_infer_s=-1.0))
     inspection = only(tmp_path)
     (problem,) = inspection.doubtful
-    assert (problem.code, problem.found, inspection.clean) == (
-        "doubtful-result",
-        "time_infer_s is negative: -1.0",
-        True,
-    )
+    assert (problem.code, problem.found) == ("doubtful-result", "time_infer_s is negative: -1.0")
+    assert (inspection.refused, inspection.against) == (False, ())
 
 
 @pytest.mark.parametrize("dataset", ["363612", "a-slug-0123456789ab"])
@@ -412,7 +410,7 @@ def test_keys_of_published_and_of_local_tasks_are_alike(tmp_path, monkeypatch, d
     monkeypatch.setattr(socket.socket, "connect", refuse)
     add_result(tmp_path, CONFIG, key=dataset, change=recorded("8x1"))
     inspection = only(tmp_path)
-    assert (inspection.clean, inspection.inferred.protocols.recorded) == (True, True)
+    assert (inspection.refused, inspection.against, inspection.inferred.protocols.recorded) == (False, (), True)
 
 
 def test_many_files_are_read_in_processes_and_in_order(tmp_path):

@@ -94,11 +94,16 @@ def test_a_declared_method_is_found_by_its_name_first_then_behind_the_runners_pr
     assert method_declared(declared, read_methods(without)).name == "TA-TabICL"
 
 
-def test_a_renamed_method_is_the_only_one_of_its_key(tmp_path):
+def test_of_several_none_is_taken_for_its_key(tmp_path):
     add_result(tmp_path, "LightGBM_c1_default_BAG_L1")
     add_result(tmp_path, "Forest_c1_default_BAG_L1", change=with_method(model_type="RF"))
     files = find_results(tmp_path).files
-    assert read_declared(files, MethodMetadata.config(method="RandomForest", ag_key="RF")).name == "Forest"
+    problem = one_problem(read_declared, files, MethodMetadata.config(method="RandomForest", ag_key="RF"))
+    assert (problem.code, str(problem)) == (
+        "ambiguous-method",
+        "method 'RandomForest': the results of Forest, LightGBM, expected results named RandomForest_c1..., or a choice"
+        "\n    fix: --method Forest, the only one of ag_key 'RF'",
+    )
 
 
 def test_a_method_that_is_alone_is_the_one(tmp_path):
@@ -107,16 +112,26 @@ def test_a_method_that_is_alone_is_the_one(tmp_path):
     assert read_declared(files, MethodMetadata.system(method="Renamed")).name == "DemoLogisticSystem"
 
 
+@pytest.mark.parametrize("name", ["TabICLv2", "TA-TabICLv2", "TabICL-Turbo", "TabICL_GPU"])
+def test_a_method_that_is_alone_is_not_one_whose_name_only_begins_like_its_own(tmp_path, name):
+    add_result(tmp_path, f"{name}_c1_default_BAG_L1")
+    files = find_results(tmp_path).files
+    problem = one_problem(read_declared, files, MethodMetadata.config(method="TabICL", ag_key="GBM"))
+    assert (problem.code, str(problem)) == (
+        "ambiguous-method",
+        f"method 'TabICL': the results of {name}, expected results named TabICL_c1..., or a choice"
+        f"\n    fix: --method {name}, the only one of ag_key 'GBM'",
+    )
+    declared = MethodMetadata.config(method=f"{name}_GPU", ag_key="GBM")
+    assert read_declared(files, declared).name == name
+
+
 def test_no_method_is_chosen_in_doubt(alike):
     twin = one_problem(read_declared, alike, MethodMetadata.config(method="Tab", ag_key="GBM"))
     assert (twin.code, str(twin)) == (
         "ambiguous-method",
-        "method 'Tab': 5 methods of ag_key 'GBM': TA-TabICL, TabICL, TabICL-Turbo, TabICL_GPU, TabICLv2, "
+        "method 'Tab': the results of TA-TabICL, TabICL, TabICL-Turbo, TabICL_GPU, TabICLv2, "
         "expected results named Tab_c1..., or a choice\n    fix: --method NAME",
-    )
-    stranger = one_problem(read_declared, alike, MethodMetadata.config(method="Tab", ag_key="RF"))
-    assert stranger.found == (
-        "the results of TA-TabICL, TabICL, TabICL-Turbo, TabICL_GPU, TabICLv2, none of them of ag_key 'RF'"
     )
     system = one_problem(read_declared, alike, MethodMetadata.system(method="Tab"))
     assert system.found == "the results of TA-TabICL, TabICL, TabICL-Turbo, TabICL_GPU, TabICLv2"

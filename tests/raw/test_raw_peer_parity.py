@@ -102,7 +102,10 @@ def other_alias(value) -> None:
 
 def negative_zeros(value) -> None:
     for part in ("val", "test"):
-        value["simulation_artifacts"][f"pred_proba_dict_{part}"][value["framework"]][:5] *= np.float32(-0.0)
+        stored = value["simulation_artifacts"][f"pred_proba_dict_{part}"][value["framework"]]
+        stored[:5] *= np.float32(-0.0)
+        error = metric_error(value["metric"], value["simulation_artifacts"][f"y_{part}"], stored)
+        value["metric_error_val" if part == "val" else "metric_error"] = error
 
 
 def row_ids(value) -> None:

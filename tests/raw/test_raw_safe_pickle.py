@@ -14,10 +14,12 @@ import types
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from benchwright.contract import Failure
-from benchwright.raw import load_result
+from benchwright.raw import load_result, safe_pickle
+from benchwright.raw.names import verdict
 from benchwright.raw.opcodes import MAX_COMPOUNDS, BadStream
 from benchwright.raw.rebuild import plain_array
 from benchwright.raw.safe_pickle import loads
@@ -84,10 +86,25 @@ DANGEROUS = [
     ("pip", "main"),
     ("urllib.request", "urlopen"),
     ("_codecs", "lookup"),
-    ("numpy", "load"),
+    *[("numpy", each) for each in ("load", "save", "savez", "savetxt", "loadtxt", "genfromtxt", "fromfile", "memmap")],
+    *[
+        ("numpy", each)
+        for each in ("DataSource", "fromregex", "frompyfunc", "vectorize", "ndarray.tofile", "core.memmap")
+    ],
+    ("numpy.lib.npyio", "NpzFile"),
+    ("numpy.ctypeslib", "load_library"),
+    ("numpy.memmap", "memmap"),
     ("numpy.testing._private.utils", "runstring"),
     ("pandas", "eval"),
     ("pandas.io.pickle", "read_pickle"),
+    ("pandas.io.pytables", "HDFStore"),
+    ("pandas", "HDFStore"),
+    ("pandas", "DataFrame.to_csv"),
+    ("pandas.core.frame", "DataFrame.to_csv"),
+    ("pathlib", "Path.unlink"),
+    ("collections", "namedtuple"),
+    ("sklearn.utils", "_joblib.load"),
+    ("autogluon.tabular", "TabularPredictor.load"),
     ("torch.hub", "load"),
     ("autogluon.common.loaders.load_pkl", "load"),
     ("numpy.lib.format", "os.system"),
@@ -219,6 +236,43 @@ def test_standard_values_load() -> None:
     }
     for protocol in (2, 3, 4, 5):
         assert loads(pickle.dumps(value, protocol)) == value
+
+
+def test_genuine_results_mention_no_more_than_these_names(genuine_files, monkeypatch) -> None:
+    mentioned = {}
+    monkeypatch.setattr(
+        safe_pickle, "verdict", lambda module, name: mentioned.setdefault(f"{module}.{name}", verdict(module, name))
+    )
+    for path in genuine_files:
+        load_result(path)
+    params, own = "autogluon.core.models.abstract", "tabarena.benchmark.preprocessing"
+    assert mentioned == {
+        "numpy._core.multiarray._reconstruct": "rebuild",
+        "numpy._core.multiarray.scalar": "rebuild",
+        "numpy.dtype": "rebuild",
+        "numpy.ndarray": "stand-in",
+        f"{params}._auxiliary_params.ParamsAuxDict": "stand-in",
+        f"{params}._mutation_deprecated_dict.ParamsDict": "stand-in",
+        "autogluon.features.generators.identity.IdentityFeatureGenerator": "stand-in",
+        f"{own}.model_agnostic_default_preprocessing.TabArenaModelAgnosticPreprocessing": "stand-in",
+        f"{own}.model_specific_default_preprocessing.ModelSpecificFeatureGenerator": "stand-in",
+        f"{own}.model_specific_default_preprocessing.NoCatAsStringCategoryFeatureGenerator": "stand-in",
+    }
+
+
+def test_of_numpy_only_rebuilders_and_types_of_values_are_taken() -> None:
+    taken = {name: verdict("numpy", name) for name in dir(np) if verdict("numpy", name) != "refuse"}
+    assert {name for name in taken if not issubclass(getattr(np, name), np.generic)} == {"dtype", "ndarray"}
+    assert [name for name, given in taken.items() if given == "rebuild"] == ["dtype"]
+    assert {kind.__name__ for kind in np.sctypeDict.values()} <= set(taken)
+
+
+@pytest.mark.parametrize("protocol", [2, 4, 5])
+def test_what_pandas_makes_its_own_of_becomes_stand_ins(protocol) -> None:
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x", "y"], "c": pd.Categorical(["p", "q"])}, index=["u", "v"])
+    values = [frame, frame["a"], frame.index, pd.Timestamp("2026-01-02"), pd.Timedelta("1D"), pd.Period("2026"), pd.NaT]
+    loaded = loads(pickle.dumps(values, protocol))
+    assert all(isinstance(each, StandIn) for each in loaded)
 
 
 def test_paths_dates_and_types_become_stand_ins() -> None:
@@ -371,7 +425,9 @@ HOSTILE_STREAMS = {
     "unknown opcode": (P4 + b"\xff.", "not-a-pickle"),
     "bytes of four exabytes": (P4 + b"\x8e" + b"\xff" * 7 + b"\x3f" + b"x.", "truncated"),
     "text of 4 GB": (P4 + b"X\xff\xff\xff\xffx.", "truncated"),
-    "long of 4 GB": (P4 + b"\x8b\xff\xff\xff\xffx.", "truncated"),
+    "long of 4 GB": (P4 + b"\x8b\xff\xff\xff\xffx.", "too-large"),
+    "long of 256 bytes": (pickle.dumps(1 << 2040, 4), "too-large"),
+    "long of 255 bytes": (pickle.dumps(1 << 2038, 4), None),
     "frame of four exabytes": (P4 + b"\x95" + b"\xff" * 7 + b"\x3f" + b"N.", "truncated"),
     "no stop": (P4 + b"N", "truncated"),
     "one byte": (b"\x80", "truncated"),

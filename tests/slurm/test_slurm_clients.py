@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import tempfile
+from pathlib import Path
 
 import pytest
 from slurm_cluster import CPUS, MAX_ARRAY_SIZE, wait_until
 
-from benchwright.slurm import CallError, Clients, Phase, Trouble, read_attempts, read_limits, read_queue, try_submission
+from benchwright.slurm import CallError, Clients, Phase, Trouble, read_attempts, read_limits, read_queue
+from benchwright.slurm.nodes import read_nodes
 
 
 def ended(rows):
@@ -31,40 +35,70 @@ def test_queue_and_accounts_agree_in_the_end(run, clients):
     states = {row.tasks: (row.state.name, row.exit_code) for row in accounts}
     assert states == {(0,): ("COMPLETED", "0:0"), (1,): ("FAILED", "1:0")}
     assert {(row.submit, row.start) for row in accounts} == {(row.submit, row.start) for row in queue}
+    number_of_task = int(run.cluster.output("squeue", "-h", "-t", "all", "-j", f"{job}_0", "-o", "%A"))
+    assert number_of_task != job
+    assert read_queue(clients, number_of_task) == read_attempts(clients, number_of_task) == ()
+    assert read_attempts(clients, job + 2**32) == (), "SLURM itself takes it for the job"
 
 
 def test_limits_are_those_of_the_cluster(clients):
     limits = read_limits(clients)
-    assert (limits.array_size, limits.accounting) == (MAX_ARRAY_SIZE, True)
+    assert limits.array_size == MAX_ARRAY_SIZE
     assert set(limits.partitions) == {"cpu", "short", "closed"}
     assert limits.default_partition.name == "cpu"
-    assert (limits.partitions["short"].longest, limits.partitions["short"].cpus) == (7200, 2 * CPUS)
+    assert limits.partitions["short"].longest == 7200
+    assert {(node.partition, node.cpus, node.gpus) for node in read_nodes(clients)} == {
+        (name, CPUS, 0) for name in limits.partitions
+    }
 
 
-@pytest.mark.parametrize(
-    ("options", "refusal"),
-    [
-        (["--array=0-20000"], None),
-        (["--array=0-20001"], "Invalid job array specification"),
-        (["--partition=nowhere"], "Invalid partition name specified"),
-        (["--cpus-per-task=64"], "Requested node configuration is not available"),
-        (["--gres=gpu:1"], "Invalid generic resource (gres) specification"),
-    ],
-)
-def test_a_submission_is_tried_without_being_made(run, clients, options, refusal):
-    answer = try_submission(clients, [*options, str(run.submit_script)])
-    if refusal is None:
-        assert answer.startswith("sbatch: Job ")
-        assert "to start at" in answer
-    else:
-        assert (answer.program, answer.trouble) == ("sbatch", Trouble.REFUSED)
-        assert refusal in answer.message
+def test_the_largest_array_is_what_the_controller_takes(run, clients):
+    largest = read_limits(clients).array_size
+    tried = [
+        run.cluster.run("sbatch", "--test-only", f"--array=0-{last}", str(run.submit_script))
+        for last in (largest - 1, largest)
+    ]
+    assert [done.returncode for done in tried] == [0, 1]
+    assert "Invalid job array specification" in tried[1].stderr
+
+
+@pytest.fixture
+def stranger(cluster):
+    """The clients of a user who is no operator of the cluster."""
+    if os.geteuid():
+        yield Clients(environment={**os.environ, **cluster.environment, "SINFO_PARTITION": "short"})
+        return
+    with tempfile.TemporaryDirectory() as name:  # one that others may look into
+        folder = Path(name)
+        folder.chmod(0o755)
+        shutil.copy(cluster.configuration, folder / "slurm.conf")
+        for program in ("scontrol", "sinfo"):
+            (folder / program).write_text(
+                f'#!/bin/sh\nexec setpriv --reuid=65534 --clear-groups {shutil.which(program)} "$@"\n'
+            )
+            (folder / program).chmod(0o755)
+        variables = {"SLURM_CONF": f"{folder}/slurm.conf", "SINFO_PARTITION": "short"}
+        yield Clients(environment={**os.environ, **variables, "PATH": f"{folder}:{os.environ['PATH']}"})
+
+
+def test_a_partition_that_is_hidden_from_lists_is_known(cluster, stranger):
+    cluster.output("scontrol", "create", "partition=hidden", "nodes=n1", "hidden=yes", "state=up")
+    try:
+        limits, nodes = read_limits(stranger), read_nodes(stranger)
+    finally:
+        cluster.output("scontrol", "delete", "partition=hidden")
+    assert set(limits.partitions) == {node.partition for node in nodes} == {"cpu", "short", "closed", "hidden"}
+
+
+def test_the_parts_of_a_heterogeneous_job_end_each_for_itself(cluster, clients):
+    job = cluster.submit("#SBATCH -o /dev/null\n#SBATCH hetjob\nfalse", name="parts")
+    wait_until(lambda: ended(read_queue(clients, job)) == [(0,), (1,)], 20)
+    wait_until(lambda: ended(read_attempts(clients, job)) == [(0,), (1,)], 20)
 
 
 def test_accounting_that_is_off(bare_cluster):
     clients = Clients(environment={**os.environ, **bare_cluster.environment})
     assert read_attempts(clients, 1).trouble is Trouble.ACCOUNTING_OFF
-    assert not read_limits(clients).accounting
 
 
 def test_accounting_that_does_not_answer_in_time(cluster):

@@ -114,14 +114,16 @@ def test_what_the_cluster_takes_is_written_for_it(head_node, cluster, tmp_path):
 def test_jobs_of_the_same_name_elsewhere_are_not_this_benchmarks(head_node, cluster, tmp_path):
     job = cluster.submit("sleep 60", "--job-name=demo", f"--output={tmp_path}/out", name="other")
     try:
-        assert setup_jobs(plan(tmp_path / "w")).approved == 9
+        before = setup_jobs(plan(tmp_path / "w"))
+        assert before.approved == 9
         (job_file,) = (tmp_path / "w" / "setup_out" / "demo").glob("slurm_run_data_*.json")
         link = tmp_path / "other name"
         link.symlink_to(tmp_path / "w")
         path = link / job_file.relative_to(tmp_path / "w")
         mine = int(
             cluster.output(
-                "sbatch", "--parsable", "--hold", "--job-name=demo", str(cluster.folder / "other.sh"), str(path)
+                *("sbatch", "--parsable", "--hold", "--job-name=demo", "--array=0-1"),
+                *(str(cluster.folder / "other.sh"), str(path)),
             )
         )
         try:
@@ -132,7 +134,14 @@ def test_jobs_of_the_same_name_elsewhere_are_not_this_benchmarks(head_node, clus
     finally:
         cluster.output("scancel", str(job))
     assert caught.value.exit == Exit.REFUSED
-    assert caught.value.problems[0].found == f"{mine} PENDING"
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.where) == ("still-launched", "SLURM jobs called demo")
+    assert (problem.found, problem.expected) == (f"{mine}_[0-1] PENDING", "no job of an earlier launch")
+    assert problem.fix == (
+        f"wait until they have ended (slurm_progress.sh says DONE), or scancel {mine}; then run setup again"
+    )
+    (array,) = before.outcome().data["arrays"]
+    assert caught.value.next == (array["watch"].replace("JOB_ID", str(mine)),), "whoever comes back knows neither"
 
 
 def test_what_lets_tasks_wait_is_said_and_does_not_stop_the_set_up(head_node, tmp_path):

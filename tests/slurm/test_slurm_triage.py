@@ -47,3 +47,19 @@ def test_a_task_without_a_log_is_reported_by_its_state(run):
     wait_until(lambda: triage(run, job)["data"]["groups"][0]["class"] == "log-folder", 20)
     (bundle,) = triage(run, job)["data"]["bundles"]
     assert (bundle["task"], bundle["state"], bundle["log"]) == (f"{job}_0", "FAILED", None)
+
+
+def test_the_items_of_a_cancelled_array_are_all_named(run, cluster):
+    """One task was at its first item, the other had not begun."""
+    job = run.submit(["hang-a", "write-b"], ["write-c", "write-d"], throttle=1)
+    run.wait_for(job, "RUNNING", "PENDING")
+    wait_until(lambda: "started: experiment=hang-a" in run.log(job, 0).read_text(), 20)
+    cluster.output("scancel", str(job))
+    wait_until(lambda: run.states(job) == ["CANCELLED", "CANCELLED"], 20)
+    said = triage(run, job)
+    items = [(place["item"].split()[0], place["started"]) for place in said["data"]["groups"][0]["items"]]
+    assert said["summary"] == "1 failure, 3 not started, 1 cause, in 2 of 2 tasks"
+    assert sorted(items) == [
+        ("experiment=hang-a", True), ("experiment=write-b", False),
+        ("experiment=write-c", False), ("experiment=write-d", False),
+    ]  # fmt: skip

@@ -56,6 +56,22 @@ class BenchmarkLog:
         """The topmost entry of a benchmark: the first word behind the date is its name."""
         return next((heading for heading in self.headings if heading.benchmark == benchmark), None)
 
+    def text_of(self, heading: LogHeading) -> str:
+        """An entry from its heading to the next one or the end of the log, its line ends as they are."""
+        return self.content[heading.start : self._stop(heading)].decode()
+
+    def with_text(self, heading: LogHeading, text: str) -> bytes:
+        """The log's bytes with ``text`` in the place of an entry, its line ends as they are.
+
+        Raises:
+            Failure: the text is not one heading and what belongs to it (exit 5).
+        """
+        _require_one_heading(text)
+        return self.content[: heading.start] + text.encode() + self.content[self._stop(heading) :]
+
+    def _stop(self, heading: LogHeading) -> int:
+        return min((one.start for one in self.headings if one.start > heading.start), default=len(self.content))
+
     @property
     def top(self) -> int:
         """The first byte of the topmost entry, where a new one goes; the end of a log without entries."""

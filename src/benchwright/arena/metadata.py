@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from benchwright.arena import metadata_yaml
-from benchwright.arena.metadata_rules import config_type, describe, settle
+from benchwright.arena.metadata_rules import config_type, describe, is_private, settle
 from benchwright.arena.names import did_you_mean
 from benchwright.contract import Exit, Failure, Problem
 from benchwright.files import inside
@@ -248,7 +248,7 @@ class MethodMetadata:
         """The folder of the method's artifacts.
 
         Raises:
-            Failure: the suite or the method would leave the cache, by ``..`` or an absolute path.
+            Failure: the folder would leave the cache, by a link in it.
         """
         return self.artifact_dir or _folder(self.cache_root, self.suite, self.method)
 
@@ -279,7 +279,8 @@ _DEFAULTS: Mapping[str, Any] = {entry.name: entry.default for entry in fields(Me
 
 def _where(values: Mapping[Any, Any]) -> str:
     method = values.get("method")
-    return f"MethodMetadata {describe(method)}" if isinstance(method, str) else "MethodMetadata"
+    shown = isinstance(method, str) and not is_private(method)
+    return f"MethodMetadata {describe(method)}" if shown else "MethodMetadata"
 
 
 def _unknown_field(key: Any, where: str) -> Problem:
@@ -288,6 +289,8 @@ def _unknown_field(key: Any, where: str) -> Problem:
         return Problem(code, f"{where}: {key}", "a path of one machine", "facts that hold everywhere", "drop the line")
     if not isinstance(key, str):
         return Problem(code, where, f"{describe(key)} as a key", "the names of fields")
+    if is_private(key):
+        return Problem(code, where, "a name that must not be published", "the names of fields", "take it out")
     shown = key if key.isprintable() and len(key) < 60 else describe(key)
     return Problem(code, f"{where}: {shown}", "not a field of a method", "", did_you_mean(key, _STORED_NAMES))
 

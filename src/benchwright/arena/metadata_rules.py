@@ -7,14 +7,15 @@ violations are gathered before anything is raised.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date as calendar_date
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from benchwright.arena.names import did_you_mean
-from benchwright.contract import Exit, Failure, Problem
+from benchwright.arena.machine_paths import without_paths
+from benchwright.arena.names import FOLDER_NAME, can_name_folder, did_you_mean
+from benchwright.contract import Exit, Failure, Problem, names_a_secret, redact
 
 TAGS = ("closed-source-api", "with-llm")
 CACHE_TYPES = ("local", "r2", "s3")
@@ -40,8 +41,11 @@ _OPTIONAL_TEXTS = (
 _FLAGS = ("is_bag", "has_raw", "has_processed", "has_results", "verified")
 _PATHS = ("artifact_dir", "cache_root")
 _NEVER_EMPTY = ("method", "suite", "name", "display_name", "validation_protocol")
+_NAMES_OF_FOLDERS = ("method", "suite", "config_default", "name")
+"""What becomes a folder of a cache, of a store or of an artifact."""
 _CONFIG_ONLY = ("ag_key", "model_key", "config_default", "can_hpo", "is_bag", "name_suffix")
 _LOCATION = ("bucket", "prefix")
+_STORAGE_OPTIONS = (*_LOCATION, "upload_as_public", "base_url")
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DATE_INTRODUCED = re.compile(r"[0-9]{4}(-[0-9]{2}){0,2}")
@@ -59,8 +63,10 @@ def settle(values: Mapping[str, Any], where: str) -> dict[str, Any]:
             for each.
     """
     findings = _Findings({name: _plain(value) for name, value in values.items()}, where)
+    _check_what_is_published(findings)
     _check_types(findings)
     _check_words(findings)
+    _check_names(findings)
     _check_dates(findings)
     _check_type_of_method(findings)
     _check_storage(findings)
@@ -98,22 +104,22 @@ def config_type(values: Mapping[str, Any]) -> str | None:
 
 
 class _Findings:
-    """The values under examination, the problems so far, and which fields hold the wrong type."""
+    """The values under examination, the problems so far, and which fields no other rule may look at."""
 
     def __init__(self, values: dict[str, Any], where: str) -> None:
         self.values = values
         self.problems: list[Problem] = []
         self._where = where
-        self._mistyped: set[str] = set()
+        self._unreadable: set[str] = set()
 
     def add(self, code: str, field: str, found: str, expected: str, fix: str = "") -> None:
-        if code == "metadata-type":
-            self._mistyped.add(field)
+        if code in ("metadata-type", "metadata-private"):
+            self._unreadable.add(field)
         self.problems.append(Problem(code, f"{self._where}: {field}", found, expected, fix))
 
     def readable(self, *fields: str) -> bool:
-        """Whether all these fields have the right type, so that a rule may look at them."""
-        return self._mistyped.isdisjoint(fields)
+        """Whether all these fields have the right type and may be shown, so that a rule may look at them."""
+        return self._unreadable.isdisjoint(fields)
 
     def given(self, field: str) -> bool:
         """Whether a field of the right type is set."""
@@ -130,7 +136,7 @@ def _plain(value: Any) -> Any:
 def _check_types(findings: _Findings) -> None:
     for field, value in findings.values.items():
         expected = _expected_type(field, value)
-        if expected is not None:
+        if expected is not None and findings.readable(field):
             fix = f"quote it: {field}: '{value}'" if expected == "text" and _is_unquoted_text(value) else ""
             findings.add("metadata-type", field, describe(value), expected, fix)
 
@@ -177,6 +183,59 @@ def _check_words(findings: _Findings) -> None:
         for tag in sorted({_plain(tag) for tag in values["tags"]}.difference(TAGS)):
             expected = " or ".join(map(repr, TAGS))
             findings.add("metadata-value", "tags", describe(tag), expected, did_you_mean(tag, TAGS))
+
+
+def _check_names(findings: _Findings) -> None:
+    """Names that no folder can have; the suffix by what it makes of the method's."""
+    values = findings.values
+    for field in _NAMES_OF_FOLDERS:
+        if findings.given(field) and values[field] and not can_name_folder(values[field]):
+            findings.add("metadata-value", field, describe(values[field]), FOLDER_NAME)
+    if findings.given("name_suffix") and findings.readable("method") and can_name_folder(values["method"]):
+        suffix = values["name_suffix"]
+        if not can_name_folder(f"{values['method']}{suffix}"):
+            findings.add("metadata-value", "name_suffix", describe(suffix), f"{FOLDER_NAME}, behind the method's")
+
+
+def _check_what_is_published(findings: _Findings) -> None:
+    """Secrets, and paths of a machine, in what everyone will read; no problem shows them."""
+    for field, value in findings.values.items():
+        if field in _PATHS:
+            continue
+        for what, fix in sorted({fault for text in _texts(value, field) if (fault := _private(*text))}):
+            findings.add("metadata-private", field, what, "what everyone may read", fix)
+
+
+def _private(name: str, text: str) -> tuple[str, str] | None:
+    """What is wrong with publishing a text under a name, and what to do; None if nothing is."""
+    if redact(text, {}) != text or (text and names_a_secret(name)):
+        return "a text with a secret", "take it out, and revoke it"
+    # The prefix of a store's keys may be written like a path, and one name alone says nothing of a machine.
+    if name != "prefix" and text.strip("/").count("/") + text.count("\\") and without_paths(text) != text:
+        return "a path of one machine", "take it out"
+    return None
+
+
+def is_private(text: str) -> bool:
+    """Whether a text holds a secret or a path of a machine, which no message may repeat."""
+    return _private("", text) is not None
+
+
+def _texts(value: Any, name: str) -> Iterator[tuple[str, str]]:
+    """The texts in a value and the keys above them, each with the name that it stands under; keys stand under none."""
+    below: list[tuple[str, Any]] = [(name, value)]
+    seen: set[int] = set()
+    while below:
+        name, value = below.pop()
+        if isinstance(value, str | bytes):
+            yield name, value if isinstance(value, str) else value.decode("utf-8", "replace")
+        elif isinstance(value, Mapping | list | tuple | set | frozenset) and id(value) not in seen:
+            seen.add(id(value))
+            pairs = value.items() if isinstance(value, Mapping) else ((name, item) for item in value)
+            for key, item in pairs:
+                if isinstance(value, Mapping) and isinstance(key, str):
+                    yield "", key
+                below.append((name if names_a_secret(name) else str(key), item))
 
 
 def _check_dates(findings: _Findings) -> None:
@@ -228,6 +287,11 @@ def _check_storage(findings: _Findings) -> None:
     backend, options = values["cache_type"], values["cache_kwargs"]
     if not findings.readable("cache_type", "cache_kwargs") or backend not in (None, *CACHE_TYPES):
         return
+    for name in sorted(options.keys() - set(_STORAGE_OPTIONS)):
+        found = "an option that no store has"
+        findings.add(
+            "metadata-value", "cache_kwargs", found, "the place of a store", did_you_mean(name, _STORAGE_OPTIONS)
+        )
     given = [part for part in _LOCATION if options.get(part) is not None]
     missing = [part for part in _LOCATION if part not in given]
     if backend in ("r2", "s3") and missing:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
+import contextlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
+from benchwright.cli.printing import as_json
 from benchwright.contract import Exit, Outcome, Problem, redact
 
 _EXIT_CODES = """\
@@ -59,7 +60,8 @@ class ScriptParser(argparse.ArgumentParser):
         if self.wants_json:
             problem = Problem("usage", self.prog, message, fix=f"{self.prog} --help")
             outcome = Outcome(summary=message, problems=(problem,), exit=Exit.USAGE)
-            sys.stdout.write(json.dumps(outcome.envelope(self.prog)) + "\n")
+            with contextlib.suppress(OSError):  # as argparse does where nobody can read its answer
+                sys.stdout.write(as_json(outcome.envelope(self.prog), encoding=sys.stdout.encoding) + "\n")
             raise SystemExit(Exit.USAGE)
         super().error(message)
 

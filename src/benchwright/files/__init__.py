@@ -1,8 +1,8 @@
 """Files that survive a kill: atomic writes, bounded reads, digests, locks, and the one owner of a run's paths."""
 
-from benchwright.files.atomic import atomic_writer, write_bytes, write_json, write_text
+from benchwright.files.atomic import atomic_writer, naming_full_disks, write_bytes, write_json, write_text
 from benchwright.files.lock import FileLock
-from benchwright.files.reading import digest, inside, read_bytes, read_json
+from benchwright.files.reading import digest, inside, open_regular, read_bytes, read_json
 from benchwright.files.run_paths import RunPaths
 from benchwright.files.swap import swap_in
 
@@ -12,6 +12,8 @@ __all__ = [
     "atomic_writer",
     "digest",
     "inside",
+    "naming_full_disks",
+    "open_regular",
     "read_bytes",
     "read_json",
     "swap_in",

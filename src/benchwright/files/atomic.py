@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import tempfile
@@ -27,7 +28,7 @@ def atomic_writer(path: Path | str) -> Iterator[BinaryIO]:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(handle, "wb") as file, naming_full_disks(path):
             yield file
             file.flush()
             os.fchmod(file.fileno(), _mode_for(path))
@@ -38,6 +39,17 @@ def atomic_writer(path: Path | str) -> Iterator[BinaryIO]:
             os.unlink(temporary)
         raise
     sync_folder(path.parent)
+
+
+@contextlib.contextmanager
+def naming_full_disks(path: Path | str) -> Iterator[None]:
+    """Have the refusal of a full disk, which the system leaves without a name, name the ``path`` being written."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT) and error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 def write_bytes(path: Path | str, content: bytes) -> None:

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import os
+import stat
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
 from benchwright.contract import Failure, Problem
 
 _JSON_LIMIT = 256 * 2**20
+
+
+def open_regular(path: Path | str) -> BufferedReader:
+    """A file opened to be read; a named pipe or a device, which could be waited for or read for ever, is not opened.
+
+    Raises:
+        OSError: it cannot be opened, or is no regular file.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(handle, "rb")
+    os.close(handle)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    raise OSError(errno.EINVAL, "no regular file", str(path))
 
 
 def read_bytes(path: Path | str, *, limit: int) -> bytes:
@@ -19,7 +39,7 @@ def read_bytes(path: Path | str, *, limit: int) -> bytes:
         Failure: the file is larger (code ``too-large``).
         OSError: it cannot be read.
     """
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         content = file.read(limit + 1)
     if len(content) > limit:
         raise Failure(Problem("too-large", str(path), f"more than {limit:,} bytes", "a file within that limit"))
@@ -40,8 +60,8 @@ def read_json(path: Path | str, *, limit: int = _JSON_LIMIT) -> Any:
 
 
 def digest(path: Path | str) -> str:
-    """The SHA-256 of a file's content, in hex, read in pieces."""
-    with open(path, "rb") as file:
+    """The SHA-256 of a file's content, in hex, read in pieces. Raises ``OSError`` as ``open_regular`` does."""
+    with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

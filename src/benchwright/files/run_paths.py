@@ -79,6 +79,10 @@ class RunPaths:
         """The record of each plan: its identity, job files and the state of the checkout at set-up."""
         return self.setup / "plans"
 
+    def approvals(self, identity: str) -> Path:
+        """The set-ups of a plan that approved items, the earliest first: they outlast the plan's record."""
+        return self.plans / "approved" / f"{identity}.json"
+
     def job_batch(self, group: str) -> Path:
         """The job batch folder of a group of jobs."""
         return self.setup / f"job_batch_{self.benchmark}_{group}"

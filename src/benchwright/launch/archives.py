@@ -23,8 +23,7 @@ def pack(folder: Path, target: Path, members: Iterable[str] | None = None) -> No
         tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
     ):
         for name in names:
-            if (folder / name).exists() or (folder / name).is_symlink():
-                archive.add(folder / name, arcname=name, recursive=False, filter=_anonymous)
+            archive.add(folder / name, arcname=name, recursive=False, filter=_anonymous)
 
 
 def unpack(archive: Path, folder: Path) -> None:

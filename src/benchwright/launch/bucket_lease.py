@@ -1,8 +1,9 @@
 """Leases on bundles: conditional writes say who works, and a worker that falls silent loses its bundle.
 
 No two machines' clocks are compared. A holder renews its lease, which gives it another version; whoever sees the same
-version for a whole lease time by its own clock takes it over. A holder that could not renew for that long takes it for
-lost and writes nothing more; should it be held up between that look and its write, the write's own condition decides.
+version for a whole lease time by its own clock takes it over. A holder that could not renew for that long may have lost
+it: it writes nothing until a renewal has gone through, which proves that nobody took it meanwhile. Should it be held up
+between that look and its write, the write's own condition decides.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ HELD = "held"
 
 @dataclass
 class Lease:
-    """A lease that this process holds; ``lost`` once it must be taken for someone else's.
+    """A lease that this process holds; ``lost`` once it is known to be someone else's.
 
     ``losses`` counts the workers in a row that were lost on this bundle without finishing an item.
     """
@@ -47,22 +48,28 @@ class Lease:
     @property
     def holds(self) -> bool:
         """Whether nobody else can have it yet."""
-        return not self.lost and time.monotonic() - self.since < self.seconds
+        return not self.lost and _now() - self.since < self.seconds
+
+    def secure(self) -> bool:
+        """Whether it is this process's now; one whose time is up is renewed for it."""
+        for _ in range(2):  # the first renewal may itself have taken longer than a lease lasts
+            if not self.holds:
+                self.renew()
+        return self.holds
 
     def renew(self) -> None:
-        """Renew it. A store that does not answer costs nothing until the time is up."""
+        """Renew it. A store that does not answer costs nothing but the time."""
         with self._lock:
-            if not self.holds:
-                self.lost = True
+            if self.lost:
                 return
-            before = time.monotonic()
+            before = _now()
             try:
                 self.etag = _write(self.queue, self.bundle, HELD, self.worker, self.losses, if_match=self.etag)
                 self.since = before
             except Conflict:
                 self.lost = True
             except Failure:
-                self.lost = not self.holds
+                return
 
     def note_progress(self) -> None:
         """An item has ended well: whoever takes over after this worker begins to count anew."""
@@ -93,23 +100,35 @@ class Leases:
 
     def take(self, bundle: str) -> Lease | None:
         """The lease on a bundle; None while someone else has it or may have it."""
-        key = self._queue.key("leases", f"{bundle}.json")
-        before = time.monotonic()
-        said = self._queue.read(key)
+        before = _now()
+        said = self._read(bundle)
         if said is None:
             return self._claim(bundle, before, 0, if_absent=True)
-        info, content = said
-        losses = content.get("losses", 0)
+        etag, content = said
+        counted = content.get("losses")
+        losses = counted if isinstance(counted, int) else 0
         if content.get("state") == FREE:
-            return self._claim(bundle, before, losses, if_match=info.etag)
-        known, since = self._seen.setdefault(bundle, (info.etag, before))
-        if known != info.etag:
-            self._seen[bundle] = (info.etag, before)
+            return self._claim(bundle, before, losses, if_match=etag)
+        known, since = self._seen.setdefault(bundle, (etag, before))
+        if known != etag:
+            self._seen[bundle] = (etag, before)
             self.alive.add(bundle)
             return None
         if before - since <= self._seconds:
             return None
-        return self._claim(bundle, before, losses + 1, if_match=info.etag)
+        return self._claim(bundle, before, losses + 1, if_match=etag)
+
+    def _read(self, bundle: str) -> tuple[str, dict[str, Any]] | None:
+        """Version and content of a lease; one that cannot be read may be held, and lasts as long as it stays so."""
+        key = self._queue.key("leases", f"{bundle}.json")
+        try:
+            said = self._queue.read(key)
+        except Failure as failure:
+            if failure.problems[0].code != "bad-object":
+                raise
+            info = self._queue.store.head(key)
+            return None if info is None else (info.etag, {})
+        return None if said is None else (said[0].etag, said[1])
 
     def _claim(self, bundle: str, before: float, losses: int, **condition: Any) -> Lease | None:
         try:
@@ -146,6 +165,11 @@ class Heartbeat:
             if self._lease.lost:
                 self._on_loss()
                 return
+
+
+def _now() -> float:
+    """Seconds on a clock that nobody sets, and that goes on while the machine is suspended."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def _write(queue: BucketQueue, bundle: str, state: str, worker: str, losses: int, **condition: Any) -> str:

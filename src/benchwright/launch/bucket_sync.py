@@ -1,4 +1,4 @@
-"""One bundle's way back into the bucket: each result as it is finished, then its log, then its marker."""
+"""One bundle's way back into the bucket: each result with its log and marker as it is finished, then the whole log."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from benchwright.contract import Exit, Failure, Problem
 from benchwright.files import digest
 from benchwright.launch.bucket_lease import Lease
 from benchwright.launch.bucket_queue import DATA
-from benchwright.node import Event, Item
+from benchwright.node import Event, EventLog, Item
 from benchwright.node.job_file import RESULT_NAME
 from benchwright.objects import Conflict
 
+_MOST_OF_A_LOG = 16 * 2**20
+"""Bytes: an item that says more than this says the same again and again."""
 _OF_ITEMS = {"item-done", "item-skipped", "item-failed"}
 
 
@@ -37,7 +39,9 @@ class BundleSync:
         self._output = output
         self._log = log
         self._log_start = 0
-        self._before = {number: self._version(item) for number, item in self._items.values()}
+        self._events = EventLog(output / "events.jsonl")
+        self._marked = self._queue.names("items", f"{lease.bundle}_")
+        self._before = {number: self._version(item) for number, item in self.left()}
 
     def __call__(self, event: Event) -> None:
         """Take note of an event.
@@ -47,6 +51,7 @@ class BundleSync:
             Failure: the store refuses, or does not answer any more.
         """
         kind = event["event"]
+        self._note(event)
         if kind == "item-started":
             self._log_start = self._log.stat().st_size if self._log.exists() else 0
         if kind not in _OF_ITEMS:
@@ -54,7 +59,7 @@ class BundleSync:
         number, item = self._items[_place(event)]
         sys.stdout.write(f"##### {kind} {self._lease.bundle}_{number}: {item.label()}\n")
         sys.stdout.flush()
-        if not self._lease.holds:
+        if not self._lease.secure():
             raise LeaseLost
         self._put_log(number)
         if kind == "item-failed":
@@ -62,10 +67,27 @@ class BundleSync:
         else:
             self._put_result(number, item)
 
+    def _note(self, event: Event) -> None:
+        """Write an event down as it may leave this machine: without its name and its paths."""
+        told = {name: value for name, value in event.items() if name not in ("pid", "host", "log")}
+        self._events(told)
+
+    def put_whole_logs(self) -> None:
+        """Write what the bundle leaves for whoever looks back: its events, and its log if an item of it is lost.
+
+        Raises:
+            Failure: as the store does.
+        """
+        kept = [(self._events.path, self._queue.events_key(self._lease.bundle))]
+        if self.failures:
+            kept.append((self._log, self._queue.whole_log_key(self._lease.bundle)))
+        for path, key in kept:
+            if path.exists():
+                self._queue.store.put(key, _end_of(path))
+
     def left(self) -> list[tuple[int, Item]]:
         """The items without a marker: those of this bundle that have no result of this launch."""
-        marked = self._queue.names("items")
-        return [(number, item) for number, item in self._items.values() if self._name(number) not in marked]
+        return [(number, item) for number, item in self._items.values() if self._name(number) not in self._marked]
 
     def _put_result(self, number: int, item: Item) -> None:
         path, key, before = item.result(self._output), result_key(item), self._before[number]
@@ -85,14 +107,13 @@ class BundleSync:
             )
         content = {**item.coordinates(), "sha256": there.sha256, "size": there.size, "worker": self._lease.worker}
         self._queue.mark("items", self._name(number), content)
+        self._marked.add(self._name(number))
         self._lease.note_progress()
 
     def _put_log(self, number: int) -> None:
         if not self._log.exists():
             return
-        with self._log.open("rb") as file:
-            file.seek(self._log_start)
-            self._queue.store.put(self._queue.log_key(self._lease.bundle, number), file.read())
+        self._queue.store.put(self._queue.log_key(self._lease.bundle, number), _end_of(self._log, self._log_start))
 
     def _failure(self, number: int, item: Item, event: Event) -> dict[str, Any]:
         log = self._queue.log_key(self._lease.bundle, number)
@@ -104,6 +125,13 @@ class BundleSync:
 
     def _name(self, number: int) -> str:
         return f"{self._lease.bundle}_{number}"
+
+
+def _end_of(path: Path, start: int = 0) -> bytes:
+    """A log from ``start`` on, or as much of its end as may go into the bucket."""
+    with path.open("rb") as file:
+        file.seek(max(start, path.stat().st_size - _MOST_OF_A_LOG))
+        return file.read(_MOST_OF_A_LOG)
 
 
 def result_key(item: Item) -> str:

@@ -31,7 +31,8 @@ from benchwright.launch.archives import unpack
 from benchwright.launch.bucket_lease import Heartbeat, Lease, Leases
 from benchwright.launch.bucket_queue import BucketQueue
 from benchwright.launch.bucket_sync import BundleSync, LeaseLost
-from benchwright.node import Bundle, JobFile, JobFileError, ServerUnusable, read_job_file, run_bundles
+from benchwright.launch.worker_weights import NoWeights, fetch_weights
+from benchwright.node import Bundle, Item, JobFile, JobFileError, ServerUnusable, read_job_file, run_bundles
 from benchwright.objects import Patience, open_store
 
 MOST_LOSSES = 5
@@ -39,6 +40,10 @@ MOST_LOSSES = 5
 _LOOKS = 20
 """In a lease time, while all that is left is someone else's."""
 _PATIENCE = Patience(attempts=12, first_wait=1, longest_wait=60)
+
+
+class _Unusable(Exception):
+    """A bundle that no worker can run; the message says why."""
 
 
 class Worker:
@@ -50,13 +55,20 @@ class Worker:
         self._seconds = float(self._facts["lease_seconds"])
         self._folder = folder
         self._python = python
-        self._name = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+        self._name = uuid.uuid4().hex[:12]  # what goes into the bucket names no machine
         self._leases = Leases(queue, self._name, self._seconds)
         self._lease: Lease | None = None
 
     def run(self) -> int:
-        """Take bundles until none is left; the exit code."""
-        _say(f"worker {self._name} at {self._queue.url}")
+        """Take bundles until none is left; the exit code.
+
+        Raises:
+            NoWeights: this machine cannot have the models' weights: no bundle is taken.
+        """
+        _say(f"worker {self._name} at {self._queue.url}, process {os.getpid()} on {socket.gethostname()}")
+        models = self._facts.get("weights")
+        if models and not self._queue.closed and self._open():
+            _say(fetch_weights([str(name) for name in models], self._python))
         while not self._queue.closed:
             open_ones = self._open()
             if not open_ones:
@@ -102,11 +114,16 @@ class Worker:
         try:
             if self._queue.has_ended(bundle):  # the listing may lag behind
                 return None
-            if lease.losses >= MOST_LOSSES:
-                self._give_up(lease)
-                return 0
             with Heartbeat(lease):
-                return self._work(lease)
+                try:
+                    job_file = self._job_file(bundle)
+                except _Unusable as reason:
+                    self._mark(lease, [], 0, str(reason))
+                    return 0
+                if lease.losses >= MOST_LOSSES:
+                    self._give_up(lease, job_file.bundles[0])
+                    return 0
+                return self._work(lease, job_file)
         except LeaseLost:
             _say(f"bundle {bundle}: the lease is lost, another worker has it")
             return 0
@@ -114,8 +131,7 @@ class Worker:
             lease.release()
             self._lease = None
 
-    def _work(self, lease: Lease) -> int:
-        job_file = self._job_file(lease.bundle)
+    def _work(self, lease: Lease, job_file: JobFile) -> int:
         items = job_file.bundles[0]
         place = job_file.path.parent
         log = place / "bundle.log"
@@ -129,50 +145,65 @@ class Worker:
                 raise LeaseLost
             if totals.signal:
                 return 128 + totals.signal
-        if not lease.holds:
-            raise LeaseLost
         self._close(lease, sync, len(items))
         shutil.rmtree(place, ignore_errors=True)
         return 0
 
     def _close(self, lease: Lease, sync: BundleSync, items: int) -> None:
-        """Write the marker that ends the bundle."""
+        """Write what the bundle leaves, and the marker that ends it."""
+        if not lease.secure():
+            raise LeaseLost
+        sync.put_whole_logs()
         failed = {_coordinates(failure) for failure in sync.failures}
         not_run = [
             {**item.coordinates(), "exit": None, "reason": "not run, after three failures in a row", "log": None}
             for _, item in sync.left()
             if _coordinates(item.coordinates()) not in failed
         ]
-        lost = [*sync.failures, *not_run]
-        content = {"worker": self._name, "ok": items - len(lost), "items": lost}
-        folder = "failed" if lost else "done"
-        if self._queue.mark(folder, lease.bundle, content):
-            _say(f"##### bundle {lease.bundle} summary: ok={items - len(lost)} failed={len(lost)}")
+        self._mark(lease, [*sync.failures, *not_run], items)
 
-    def _give_up(self, lease: Lease) -> None:
+    def _give_up(self, lease: Lease, items: Sequence[Item]) -> None:
         """End a bundle that no worker survives."""
-        items = self._job_file(lease.bundle).bundles[0]
-        marked = self._queue.names("items")
+        marked = self._queue.names("items", f"{lease.bundle}_")
         reason = f"{lease.losses} workers were lost on this bundle in a row"
         lost = [
             {**item.coordinates(), "exit": None, "reason": reason, "log": None}
             for number, item in enumerate(items)
             if f"{lease.bundle}_{number}" not in marked
         ]
-        content = {"worker": self._name, "ok": len(items) - len(lost), "items": lost}
-        self._queue.mark("failed" if lost else "done", lease.bundle, content)
-        _say(f"bundle {lease.bundle}: {reason}")
+        self._mark(lease, lost, len(items))
 
-    def _job_file(self, bundle: str) -> JobFile:
-        """The bundle's task file as a job file of this machine.
+    def _mark(self, lease: Lease, lost: Sequence[dict[str, Any]], items: int, reason: str = "") -> None:
+        """Write a bundle's closing marker: done, or failed with the items that were lost, or with a reason alone.
 
         Raises:
-            JobFileError: it is none.
+            LeaseLost: the bundle is someone else's.
         """
-        key = self._queue.key("tasks", f"{bundle}.json")
-        said = self._queue.read(key)
+        if not lease.secure():
+            raise LeaseLost
+        content = {"worker": self._name, "ok": items - len(lost), "items": list(lost), "reason": reason}
+        if self._queue.mark("failed" if lost or reason else "done", lease.bundle, content):
+            _say(f"##### bundle {lease.bundle} summary: ok={items - len(lost)} failed={len(lost)} {reason}".rstrip())
+
+    def _job_file(self, bundle: str) -> JobFile:
+        """The bundle's task file as a job file of this machine, with its batch.
+
+        Raises:
+            _Unusable: they are missing or damaged, for this worker as for any other.
+        """
+        try:
+            return self._read_job_file(bundle)
+        except (JobFileError, TypeError, ValueError) as error:
+            raise _Unusable(f"its task file is no job file: {error}") from None
+        except Failure as failure:
+            if failure.exit != Exit.NO:
+                raise
+            raise _Unusable(f"its task file or batch is damaged: {failure.problems[0].where}") from None
+
+    def _read_job_file(self, bundle: str) -> JobFile:
+        said = self._queue.read(self._queue.key("tasks", f"{bundle}.json"))
         if said is None:
-            raise JobFileError(f"{self._queue.url}: no task file of bundle {bundle}")
+            raise JobFileError("it is not there")
         task, place = said[1], self._folder / self._queue.launch / bundle
         place.mkdir(parents=True, exist_ok=True)
         defaults: dict[str, Any] = dict(task.get("defaults", {}))
@@ -206,7 +237,7 @@ class Worker:
 def main(argv: Sequence[str] | None = None) -> int:
     """Work; the exit code."""
     parser = argparse.ArgumentParser(prog="benchwright.launch.bucket_worker", description="Take bundles from a queue.")
-    parser.add_argument("run_uri", help="the run's address, s3://BUCKET/PREFIX/BENCHMARK or r2://...")
+    parser.add_argument("run_uri", help="the run's address, s3://BUCKET/PREFIX/BENCHMARK r2:// or gs://...")
     parser.add_argument("launch", help="the launch's id")
     parser.add_argument("--close", action="store_true", help="take nothing: let no worker take a bundle any more")
     parser.add_argument("--folder", type=Path, help="where to work; a new temporary folder otherwise")
@@ -214,7 +245,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         queue = BucketQueue(open_store(options.run_uri, patience=_PATIENCE), options.launch)
         if options.close:
-            queue.facts()
+            if not queue.exists:
+                queue.facts()
             queue.close("by hand")
             _say(f"closed: {queue.url}")
             return 0
@@ -226,12 +258,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Failure as failure:
         sys.stderr.write(f"##### {failure}\n")
         return int(failure.exit)
-    except ServerUnusable as unusable:
+    except (ServerUnusable, NoWeights) as unusable:
         sys.stderr.write(f"##### no item can run: {unusable}\n")
         return int(Exit.ENVIRONMENT)
-    except JobFileError as error:
-        sys.stderr.write(f"##### {error}\n")
-        return int(Exit.USAGE)
+    except OSError as error:
+        sys.stderr.write(f"##### no item can run here: {error}\n")
+        return int(Exit.ENVIRONMENT)
 
 
 @contextlib.contextmanager

@@ -18,6 +18,7 @@ from benchwright.launch.hardware import Hardware, find_hardware
 from benchwright.launch.partitions import Partition, read_partitions
 from benchwright.launch.plan import PathSetup
 from benchwright.launch.run_scope import choose_configs, choose_scope
+from benchwright.launch.sky_launch import run_location
 
 RERUN_SUFFIX = " [Rerun]"
 _Value = TypeVar("_Value")
@@ -29,6 +30,7 @@ class Request:
 
     ``configs`` is the text "all" or a number of random configs beside the default one, ``subset`` texts that all have
     to hold, ``fake_memory_for_estimates`` the GB of a GPU model's card, and ``partitions`` a file of the user's own.
+    ``store`` and ``accelerators`` are SkyPilot's bucket and its card for a GPU model.
     """
 
     model: str
@@ -42,6 +44,8 @@ class Request:
     partitions: Path | None = None
     fake_memory_for_estimates: int | None = None
     python_path: str | None = None
+    store: str | None = None
+    accelerators: str | None = None
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,8 @@ class Choices:
     ``key`` names the script and the benchmark. ``num_configs`` is ``"all"`` or the number of random configs beside the
     default one. ``subset`` and each entry of ``eval_subsets`` are subset expressions; an empty one is the whole arena.
     ``partition`` None is the cluster's own default. ``result_suffix`` tells a run of a model that the arena has
-    reference results of from those. ``why`` says in a word or two where each value comes from.
+    reference results of from those. ``store`` and ``accelerators`` are SkyPilot's, empty where nothing says them.
+    ``why`` says in a word or two where each value comes from.
     """
 
     model: str
@@ -67,6 +72,8 @@ class Choices:
     partition: str | None
     bundle_size: int
     exclusive_node: bool
+    store: str
+    accelerators: str
     smoke_extra_hyperparameters: Mapping[str, str]
     result_suffix: str
     workspace: str
@@ -106,6 +113,7 @@ def choose(request: Request, *, cards: Cards | None = None, today: datetime.date
     partitions = _attempt(problems, lambda: read_partitions(request.partitions)) or {}
     configs = _attempt(problems, lambda: choose_configs(request.configs, info, arena))
     scope = _attempt(problems, lambda: choose_scope(request.subset, info, arena))
+    store = _attempt(problems, lambda: _store(request))
     paths = _attempt(problems, lambda: RunPaths(request.workspace, name))
     python = _attempt(problems, lambda: _python(request))
     hardware = _attempt(problems, lambda: _hardware(request, info, scheduler, partitions, cards))
@@ -127,6 +135,8 @@ def choose(request: Request, *, cards: Cards | None = None, today: datetime.date
         partition=hardware.partition,
         bundle_size=hardware.bundle_size,
         exclusive_node=hardware.exclusive_node,
+        store=store or "",
+        accelerators=hardware.accelerators,
         smoke_extra_hyperparameters={"device": "cpu"} if told else {},
         result_suffix=RERUN_SUFFIX if hosted else "",
         workspace=str(paths.workspace),
@@ -172,6 +182,11 @@ def _python(request: Request) -> str:
     return python
 
 
+def _store(request: Request) -> str:
+    """SkyPilot's bucket, if one is given; without, the run script takes the one that its environment names."""
+    return str(run_location(request.store, "")) if request.store else ""
+
+
 def _hardware(
     request: Request, info: ModelInfo | None, scheduler: str, partitions: Mapping[str, Partition], cards: Cards
 ) -> Hardware:
@@ -179,6 +194,7 @@ def _hardware(
         info,
         scheduler,
         partition=request.partition,
+        accelerators=request.accelerators,
         memory=request.fake_memory_for_estimates,
         partitions=partitions,
         cards=cards,
@@ -196,6 +212,7 @@ def _plain_reasons(request: Request, info: ModelInfo, key: str) -> dict[str, str
         "arena": "given" if request.arena else "default",
         "compute": "the registry",
         "scheduler": "given" if request.scheduler else default_scheduler,
+        "store": "given" if request.store else "none given: the run script's --store, or BENCHWRIGHT_STORE",
         "workspace": "results, job files and logs go below it",
         "python_path": "given" if request.python_path else "this interpreter",
     }

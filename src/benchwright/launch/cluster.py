@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from benchwright.contract import Exit, Failure, Problem
 from benchwright.files import RunPaths
-from benchwright.slurm import CallError, Clients, Limits, QueueRow, Trouble, array_id, read_limits
+from benchwright.launch.record import PlanRecord
+from benchwright.launch.watch_commands import watch_array
+from benchwright.slurm import CallError, Clients, Limits, QueueRow, Trouble, brief_id, read_limits
 from benchwright.slurm.launches import read_unfinished
 from benchwright.slurm.nodes import NodeKind, read_nodes
 
@@ -51,13 +55,14 @@ def ask_cluster(clients: Clients, *, otherwise: str) -> Cluster:
     return Cluster(limits, _answer(read_nodes(clients), otherwise))
 
 
-def refuse_unfinished(clients: Clients, paths: RunPaths, *, otherwise: str) -> None:
+def refuse_unfinished(clients: Clients, paths: RunPaths, records: Iterable[PlanRecord] = (), *, otherwise: str) -> None:
     """Refuse to set up while something of an earlier launch waits or runs: it would be launched twice.
 
-    Jobs are known by the benchmark's name and by a job file of this workspace in their command.
+    Jobs are known by the benchmark's name and by a job file of this workspace in their command, their number of tasks
+    by the ``records`` of the set-ups that wrote these.
 
     Raises:
-        Failure: such jobs, by their ids (exit 5); no answer (exit 3 or 4).
+        Failure: such jobs, by their ids (exit 5), with the commands that watch them; no answer (exit 3 or 4).
     """
     rows = _answer(read_unfinished(clients, paths.benchmark), otherwise)
     ours = [row for row in rows if _is_ours(row, paths.setup)]
@@ -73,7 +78,19 @@ def refuse_unfinished(clients: Clients, paths: RunPaths, *, otherwise: str) -> N
                 f"wait until they have ended (slurm_progress.sh says DONE), or scancel {ids}; then run setup again",
             ),
             exit=Exit.REFUSED,
+            next=list(_watches(ours, paths, records)),
         )
+
+
+def _watches(rows: Iterable[QueueRow], paths: RunPaths, records: Iterable[PlanRecord]) -> Iterator[str]:
+    """The command that watches each array at work whose job file a record has."""
+    launched = [
+        (job_file.name, tasks, record.expected_results) for record in records for job_file, tasks in record.arrays
+    ]
+    for job, command in sorted({row.job: row.command for row in rows}.items()):
+        for name, tasks, expected in launched:
+            if expected is not None and command.endswith(f"/{name}"):
+                yield watch_array(sys.executable, paths, tasks, expected, job=job)
 
 
 def _is_ours(row: QueueRow, setup: Path) -> bool:
@@ -84,7 +101,7 @@ def _is_ours(row: QueueRow, setup: Path) -> bool:
 
 
 def _describe(row: QueueRow) -> str:
-    return f"{array_id(row.job, row.tasks) if row.tasks else row.job} {row.state}"
+    return f"{brief_id(row.job, row.tasks) if row.tasks else row.job} {row.state}"
 
 
 _Answer = TypeVar("_Answer")

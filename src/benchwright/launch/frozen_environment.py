@@ -10,10 +10,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
-import subprocess
+import re
 import tempfile
-from collections.abc import Mapping
+import urllib.parse
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,15 +21,15 @@ from typing import Any
 from benchwright.contract import Exit, Failure, Problem
 from benchwright.files import digest
 from benchwright.launch.archives import pack
+from benchwright.launch.checkout_files import CheckoutFiles, files_of, git
 from benchwright.launch.python_facts import ANSWER_SECONDS, NoAnswer, answer_of
 from benchwright.objects import Conflict, ObjectStore
 
 REQUIREMENTS = "requirements.txt"
 MANIFEST = "manifest.json"
 _DIGITS = 16
-_SECONDS = 120
 _PROBE = """
-import importlib.metadata, json, platform, re
+import importlib.metadata, json, re, sys
 found = {}
 for distribution in importlib.metadata.distributions():
     name = distribution.metadata["Name"]
@@ -37,19 +37,36 @@ for distribution in importlib.metadata.distributions():
         continue
     url = distribution.read_text("direct_url.json")
     found.setdefault(re.sub("[-_.]+", "-", name).lower(), [distribution.version, json.loads(url) if url else None])
-print(json.dumps({"python": ".".join(platform.python_version_tuple()[:2]), "distributions": found}))
+print(json.dumps({"python": ".".join(map(str, sys.version_info[:3])), "distributions": found}))
 """
+_WITH_ACCOUNT = re.compile(r"(?<=://)[^/@\s]*@")
+_GIT_ALONE = re.compile(r"(?<=://)git@")
 
 
 @dataclass(frozen=True)
 class Checkout:
-    """A checkout that is imported from: its folder, what is installed of it (relative paths), commit and state."""
+    """A checkout that is imported from.
+
+    ``projects`` are the distributions installed of it with their places in it, ``sha`` is the commit that it is on, and
+    ``changed`` whether it differs from that, submodules included.
+    """
 
     name: str
     folder: Path
-    projects: tuple[str, ...]
+    projects: Mapping[str, str]
     sha: str
     changed: bool
+    files: CheckoutFiles
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a manifest says of it: nothing of this machine."""
+        return {
+            "name": self.name,
+            "projects": dict(self.projects),
+            "sha": self.sha,
+            "changed": self.changed,
+            "left_out": list(self.files.left_out),
+        }
 
 
 @dataclass(frozen=True)
@@ -61,48 +78,86 @@ class Environment:
     checkouts: tuple[Checkout, ...]
 
 
-def read_environment(python: str) -> Environment:
-    """Ask a Python what it is made of.
+def read_environment(python: str, secrets: Mapping[str, str] | None = None) -> Environment:
+    """Ask a Python what it is made of; ``secrets`` are variables whose values no file of a checkout may hold.
 
     Raises:
-        Failure: it does not answer, or something in it cannot be had elsewhere; every such thing (exit 3).
+        Failure: it does not answer, or something in it cannot be had elsewhere (exit 3), or must not leave this machine
+            (exit 5); every such thing.
     """
     try:
         answer = answer_of(python, _PROBE, seconds=ANSWER_SECONDS)
     except NoAnswer as reason:
         problem = Problem("no-python", f"python_path: {python}", str(reason), "the Python that fits")
         raise Failure(problem, exit=Exit.ENVIRONMENT) from None
-    requirements, editable, problems = [], {}, []
+    requirements, editable = [], {}
+    problems: list[Problem] = []
     for name, (version, url) in sorted(answer["distributions"].items()):
-        if url is None:
-            requirements.append(f"{name}=={version}")
-        elif "vcs_info" in url:
-            requirements.append(f"{name} @ {url['vcs_info']['vcs']}+{url['url']}@{url['vcs_info']['commit_id']}")
-        elif url.get("dir_info", {}).get("editable"):
-            editable[name] = Path(url["url"].removeprefix("file://"))
-        elif url["url"].startswith("file:"):
-            fix = "install it from an index, from a repository, or editable from a checkout"
-            problems.append(Problem("not-portable", name, "installed from a file of this machine", "", fix))
-        else:
-            requirements.append(f"{name} @ {url['url']}")
-    checkouts: dict[Path, list[str]] = {}
+        if url and url.get("dir_info", {}).get("editable"):
+            editable[name] = Path(urllib.parse.unquote(url["url"].removeprefix("file://")))
+            continue
+        line = _requirement(name, version, url)
+        problems += _not_portable(name, line)
+        requirements.append(line)
+    failure = Failure(problems, exit=Exit.ENVIRONMENT)
+    checkouts: list[Checkout] = []
+    try:
+        checkouts += _checkouts(editable, secrets or {})
+    except Failure as other:
+        failure = Failure([*problems, *other.problems], exit=other.exit)
+    if failure.problems:
+        raise failure
+    return Environment(answer["python"], tuple(requirements), tuple(checkouts))
+
+
+def _requirement(name: str, version: str, url: Mapping[str, Any] | None) -> str:
+    """An installed distribution as an installer takes it (https://packaging.python.org/specifications/direct-url/)."""
+    if url is None:
+        return f"{name}=={version}"
+    below = f"#subdirectory={url['subdirectory']}" if url.get("subdirectory") else ""
+    if "vcs_info" in url:
+        return f"{name} @ {url['vcs_info']['vcs']}+{url['url']}@{url['vcs_info']['commit_id']}{below}"
+    return f"{name} @ {url['url']}{below}"
+
+
+def _not_portable(name: str, requirement: str) -> Iterator[Problem]:
+    if "@ file:" in requirement:
+        fix = "install it from an index, from a repository, or editable from a checkout"
+        yield Problem("not-portable", name, "installed from a file of this machine", "what other machines reach", fix)
+    if _WITH_ACCOUNT.search(_GIT_ALONE.sub("", requirement)):
+        found = "installed from an address that holds a user or a password"
+        fix = "install it from an address without them; the credentials belong into git's or pip's own settings"
+        yield Problem("account-in-address", name, found, "an address that anyone may see", fix)
+
+
+def _checkouts(editable: Mapping[str, Path], secrets: Mapping[str, str]) -> list[Checkout]:
+    """The checkouts of editable installations, numbered by their place.
+
+    Raises:
+        Failure: some are none (exit 3), or have files that must not leave; every problem.
+    """
+    places: dict[Path, dict[str, str]] = {}
+    problems, exit = [], Exit.ENVIRONMENT
     for name, folder in editable.items():
-        top = _git(folder, "rev-parse", "--show-toplevel")
+        top = git(folder, "rev-parse", "--show-toplevel")
         if top is None:
             problems.append(Problem("no-checkout", name, f"installed from {folder}, no git checkout", "a checkout"))
-        else:
-            checkouts.setdefault(Path(top), []).append(str(folder.resolve().relative_to(Path(top).resolve())))
-    if problems:
-        raise Failure(problems, exit=Exit.ENVIRONMENT)
-    return Environment(answer["python"], tuple(requirements), tuple(_checkouts(checkouts)))
-
-
-def _checkouts(folders: Mapping[Path, list[str]]) -> list[Checkout]:
+            continue
+        project = folder.resolve().relative_to(Path(top).resolve())
+        places.setdefault(Path(top), {})[name] = str(project)
     found = []
-    for number, (top, projects) in enumerate(sorted(folders.items())):
-        sha = _git(top, "rev-parse", "HEAD") or ""
-        changed = bool(_git(top, "status", "--porcelain"))
-        found.append(Checkout(f"checkout{number}", top, tuple(sorted(projects)), sha, changed))
+    for number, (top_folder, projects) in enumerate(sorted(places.items())):
+        try:
+            files = files_of(top_folder, secrets)
+        except Failure as failure:
+            problems += failure.problems
+            exit = max(exit, failure.exit)
+            continue
+        sha = git(top_folder, "rev-parse", "HEAD") or ""
+        changed = bool(git(top_folder, "status", "--porcelain"))
+        found.append(Checkout(f"checkout{number}", top_folder, projects, sha, changed, files))
+    if problems:
+        raise Failure(problems, exit=exit)
     return found
 
 
@@ -110,7 +165,7 @@ def freeze(environment: Environment, store: ObjectStore) -> tuple[str, dict[str,
     """Put an environment into a run's bucket, unless it is there; its key's folder, and its manifest.
 
     Raises:
-        Failure: as the store does.
+        Failure: a checkout is changed while it is read (exit 4), and as the store does.
     """
     with tempfile.TemporaryDirectory(prefix="bw-freeze-") as folder:
         files = {REQUIREMENTS: Path(folder, REQUIREMENTS)}
@@ -118,14 +173,16 @@ def freeze(environment: Environment, store: ObjectStore) -> tuple[str, dict[str,
         for checkout in environment.checkouts:
             name = f"{checkout.name}.tar.gz"
             files[name] = Path(folder, name)
-            pack(checkout.folder, files[name], _tracked(checkout.folder))
+            try:
+                pack(checkout.folder, files[name], checkout.files.names)
+            except OSError as error:
+                found = f"cannot be read: {error.strerror or error}"
+                problem = Problem("checkout-changes", str(checkout.folder), found, "files that stay", "run this again")
+                raise Failure(problem, exit=Exit.REMOTE) from None
         manifest = {
             "python": environment.python,
             "files": {name: digest(path) for name, path in sorted(files.items())},
-            "checkouts": [
-                {"name": one.name, "projects": list(one.projects), "sha": one.sha, "changed": one.changed}
-                for one in environment.checkouts
-            ],
+            "checkouts": [one.to_dict() for one in environment.checkouts],
         }
         content = json.dumps(manifest, sort_keys=True, indent=1).encode()
         place = f"env/{hashlib.sha256(content).hexdigest()[:_DIGITS]}"
@@ -135,24 +192,3 @@ def freeze(environment: Environment, store: ObjectStore) -> tuple[str, dict[str,
             with contextlib.suppress(Conflict):  # another set-up has frozen the same meanwhile
                 store.put(f"{place}/{MANIFEST}", content, if_absent=True)
     return place, manifest
-
-
-def _tracked(folder: Path) -> list[str]:
-    """What belongs to a checkout: its files and new ones, without what git ignores."""
-    names = _git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard") or ""
-    return [name for name in names.split("\0") if name]
-
-
-def _git(folder: Path, *arguments: str) -> str | None:
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), *arguments],
-            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},  # a look must not write into someone's checkout
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.strip("\n")

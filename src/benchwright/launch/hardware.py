@@ -8,28 +8,33 @@ from dataclasses import dataclass
 
 from benchwright.arena import ModelInfo
 from benchwright.contract import Exit, Failure, Problem
+from benchwright.launch.accelerators import DEFAULT, card_memory, is_accelerators, known_cards
 from benchwright.launch.cards import Cards
 from benchwright.launch.partitions import SHIPPED, VARIABLE, Partition
 from benchwright.launch.plan import SchedulerSetup
 
-SCHEDULERS = ("slurm", "local")
+SCHEDULERS = ("slurm", "skypilot", "skypilot-pool", "local")
+_ON_SKYPILOT = ("skypilot", "skypilot-pool")
 _CPU_BUNDLE = 2
 """Items a task of a CPU model: what the boosters' public runs have."""
 _PARTITION = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.,-]*")
 _MEMORY = "--fake-memory-for-estimates"
+_ACCELERATORS = "--accelerators"
 
 
 @dataclass(frozen=True)
 class Hardware:
     """What a model's jobs ask for; ``gpu_memory`` is that of one card in GB, None for a CPU model.
 
-    ``partition`` None is the cluster's default one. ``why`` says where each value comes from, by its name in the plan.
+    ``partition`` None is the cluster's default one, ``accelerators`` is SkyPilot's ``CARD:N``, empty where nothing says
+    it. ``why`` says where each value comes from, by its name in the plan.
     """
 
     partition: str | None
     gpu_memory: int | None
     bundle_size: int
     exclusive_node: bool
+    accelerators: str
     why: Mapping[str, str]
 
 
@@ -38,21 +43,29 @@ def find_hardware(
     scheduler: str,
     *,
     partition: str | None,
+    accelerators: str | None,
     memory: int | None,
     partitions: Mapping[str, Partition],
     cards: Cards,
 ) -> Hardware:
     """The hardware of a model's jobs. Without ``info`` only what does not depend on the model is checked.
 
-    A GPU model's memory is the one given, else that of the known partition, else that of the smallest card here for a
-    local run. It has no default: a wrong one fails the large fits hours later.
+    A GPU model's memory is the one given, else that of the known partition or accelerator, else that of the smallest
+    card here for a local run. It has no default: a wrong one fails the large fits hours later.
 
     Raises:
         Failure: a value is wrong, or the memory is not known; every problem (exit 2).
     """
-    problems = [*_value_problems(scheduler, partition, memory)]
-    if info is not None and memory is None and info.compute == "gpu":
-        problems += _unknown_memory(info, scheduler, partition, partitions, cards)
+    problems = [*_value_problems(scheduler, partition, accelerators, memory)]
+    chosen, accelerators_from = _accelerators(info, scheduler, accelerators)
+    on_record = card_memory(chosen) if scheduler in _ON_SKYPILOT else None
+    if info is not None and memory is None and info.compute == "gpu" and on_record is None:
+        problems += _unknown_memory(
+            info, scheduler, partition=partition, accelerators=chosen, partitions=partitions, cards=cards
+        )
+    if info is not None and info.compute == "cpu" and accelerators:
+        found = f"{accelerators} for {info.name}, which runs on the CPU"
+        problems.append(Problem("accelerators-on-cpu", _ACCELERATORS, found, "nothing for a CPU model"))
     if info is not None and info.compute == "cpu" and memory is not None:
         expected = "nothing: a CPU model's estimate is held against the machine's RAM"
         problems.append(
@@ -62,6 +75,8 @@ def find_hardware(
         raise Failure(problems, exit=Exit.USAGE)
     known = partitions.get(partition or "")
     gpu_memory, memory_from = _memory(info, memory, known, cards)
+    if chosen and memory is None and on_record is not None:
+        gpu_memory, memory_from = on_record, f"a GPU model; the memory of {chosen.partition(':')[0]}"
     bundle_size, bundle_from = _bundle_size(info, known)
     exclusive = known is not None and known.exclusive_node
     return Hardware(
@@ -69,7 +84,9 @@ def find_hardware(
         gpu_memory=gpu_memory,
         bundle_size=bundle_size,
         exclusive_node=exclusive,
+        accelerators=chosen,
         why={
+            "accelerators": accelerators_from,
             "partition": "given" if partition else "none given",
             "resources": memory_from,
             "bundle_size": bundle_from,
@@ -78,22 +95,42 @@ def find_hardware(
     )
 
 
-def _value_problems(scheduler: str, partition: str | None, memory: int | None) -> Iterator[Problem]:
+def _accelerators(info: ModelInfo | None, scheduler: str, given: str | None) -> tuple[str, str]:
+    """SkyPilot's cards for a model, empty for none, and where they come from."""
+    if given:
+        return given, "given"
+    if info is None or info.compute == "cpu":
+        return "", "a CPU model"
+    return (DEFAULT, "default") if scheduler in _ON_SKYPILOT else ("", "none given")
+
+
+def _value_problems(
+    scheduler: str, partition: str | None, accelerators: str | None, memory: int | None
+) -> Iterator[Problem]:
     if scheduler not in SCHEDULERS:
         yield Problem("usage", "--scheduler", repr(scheduler), " or ".join(SCHEDULERS))
     if memory is not None and memory <= 0:
         yield Problem("usage", _MEMORY, str(memory), "the card's memory in GB, a whole number above 0")
+    if accelerators and not is_accelerators(accelerators):
+        yield Problem("usage", _ACCELERATORS, repr(accelerators), "a card and how many, CARD:N")
     if partition is None:
         return
     if not _PARTITION.fullmatch(partition):
         yield Problem("usage", "--partition", repr(partition), "a partition's name, or several joined by commas")
-    if scheduler == "local":
-        found = f"{partition!r} for a run on this machine, which has no partitions"
+    if scheduler in ("local", *_ON_SKYPILOT):
+        where = "this machine" if scheduler == "local" else "SkyPilot"
+        found = f"{partition!r} for a run on {where}, which has no partitions"
         yield Problem("partition-without-slurm", "--partition", found, "--scheduler slurm, or no partition")
 
 
 def _unknown_memory(
-    info: ModelInfo, scheduler: str, partition: str | None, partitions: Mapping[str, Partition], cards: Cards
+    info: ModelInfo,
+    scheduler: str,
+    *,
+    partition: str | None,
+    accelerators: str,
+    partitions: Mapping[str, Partition],
+    cards: Cards,
 ) -> Iterator[Problem]:
     """The problem of a GPU model whose card's memory nobody says."""
     known = partitions.get(partition or "")
@@ -104,6 +141,9 @@ def _unknown_memory(
             seen = "cards cut into slices" if cards.number else "no CUDA card"
             fix = f"{_MEMORY} GB; this machine cannot say it, {seen} here"
             yield Problem("no-gpu-memory", _MEMORY, f"nothing given, and {info.name} is a GPU model", expected, fix)
+    elif scheduler in _ON_SKYPILOT:
+        found = f"no memory is on record for {accelerators!r}, and {info.name} is a GPU model"
+        yield Problem("no-gpu-memory", _ACCELERATORS, found, known_cards(), f"name one of these, or {_MEMORY} GB")
     elif partition is None:
         fix = f"{_MEMORY} GB, or --partition {' or '.join(with_card)}"
         yield Problem("no-gpu-memory", _MEMORY, f"nothing given, and {info.name} is a GPU model", expected, fix)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from benchwright.arena import ModelInfo
 from benchwright.contract import Exit, Failure, Problem
-from benchwright.launch.python_facts import Distribution, NoAnswer, PythonFacts, answer_of
+from benchwright.launch.python_facts import Distribution, NoAnswer, PythonFacts, answer_of, facts_of
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -122,6 +124,22 @@ def needs_of(model: RegisteredModel, facts: PythonFacts) -> tuple[Need, ...]:
     if not texts and autogluon and model.key in autogluon.extras:
         texts = (f"autogluon.tabular[{model.key}]",)
     return tuple(need for text in texts for need in _needs(text, facts))
+
+
+def installed_for(models: Iterable[ModelInfo], python: str) -> dict[str, str]:
+    """The versions that ``python`` has of what models need beyond the base installation, by distribution.
+
+    It is for a record of what ran and no check: what cannot be told of a model or of the Python is left out.
+    """
+    found: dict[str, str] = {}
+    with contextlib.suppress(NoAnswer):
+        facts = facts_of(python)
+        for model in models:
+            with contextlib.suppress(Failure):
+                registered = RegisteredModel(model.name, model.key, model.pip_extra, model.superseded)
+                for need in needs_of(registered, facts):
+                    found |= need.installed
+    return found
 
 
 def _needs(text: str, facts: PythonFacts) -> Iterator[Need]:

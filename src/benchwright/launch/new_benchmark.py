@@ -19,6 +19,7 @@ _CHECKS = {
     "smoke": "smoke ends with SMOKE OK",
     "setup": "setup ends with the number of items it approved, or with nothing missing",
     "launch": "sbatch takes every command that setup printed; slurm_progress.sh says DONE of every array",
+    "workers": "the commands that setup printed are run in order; sky_progress.sh says DONE of every launch",
     "run": "run ends with 0 failed and 0 left; after a failure, setup and run again do what is missing",
     "eval": "eval ends with the position of this run's methods, without imputed splits",
 }
@@ -45,13 +46,13 @@ class NewBenchmark:
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """The run script's steps; on a cluster, what setup prints is run in the place of the step run."""
-        return ("smoke", "setup", "run", "eval") if self.choices.scheduler == "local" else ("smoke", "setup", "eval")
+        """The run script's steps that can be named now; on a cluster, setup prints what follows it."""
+        return ("smoke", "setup", "run", "eval") if self.choices.scheduler == "local" else ("smoke", "setup")
 
     @property
     def checks(self) -> list[str]:
         """What to look for after each step."""
-        launched = "run" if self.choices.scheduler == "local" else "launch"
+        launched = {"local": "run", "slurm": "launch"}.get(self.choices.scheduler, "workers")
         return [_CHECKS[step] for step in ("smoke", "setup", launched, "eval")]
 
     @property

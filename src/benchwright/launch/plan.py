@@ -148,7 +148,7 @@ class GCPSlurmSetup(SlurmSetup):
 class SkyPilotSetup(SchedulerSetup):
     """Workers on machines that SkyPilot starts, fed from a queue in a bucket.
 
-    ``store`` is the bucket, ``s3://BUCKET/PREFIX`` or ``r2://BUCKET/PREFIX``; the run goes below it, under the
+    ``store`` is the bucket, ``gs://BUCKET/PREFIX``, or ``s3://`` or ``r2://``; the run goes below it, under the
     benchmark's name. ``workers`` machines take bundles until none is left: as managed jobs of their own, or with
     ``pool`` on a pool whose environment is built once a machine. ``cpus`` and ``memory`` (GB, ``64+``) are what one
     item gets unless given; ``accelerators`` (``RTXPRO6000:1``) go to the jobs with a GPU, ``disk_size`` is in GB.
@@ -171,7 +171,8 @@ class SkyPilotSetup(SchedulerSetup):
 class BenchmarkPlan:
     """A whole benchmark. ``arena`` is the name of one, or an opened one.
 
-    With ``offline_weights``, items whose models had their weights fetched by set-up do without the Hub.
+    With ``offline_weights``, items whose models had their weights fetched by set-up do without the Hub; a worker on a
+    machine of its own fetches them itself, before its first item.
     """
 
     benchmark_name: str

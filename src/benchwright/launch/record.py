@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
+import shlex
 import shutil
 import subprocess
 import time
@@ -38,7 +41,8 @@ class PlanRecord:
 
     ``experiments`` and ``tasks`` are the folder names that the plan's results may have; ``commands`` launch the job
     files on a cluster, and there are none for this machine; ``runs`` are the addresses of runs in a bucket that it
-    staged launches for.
+    staged launches for. ``expected_results`` is how many the results tree holds when what was launched has ended; None
+    in a record that does not say.
     """
 
     identity: str
@@ -47,6 +51,18 @@ class PlanRecord:
     tasks: frozenset[str]
     commands: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
+    expected_results: int | None = None
+
+    @property
+    def arrays(self) -> list[tuple[Path, int]]:
+        """The job files that were launched on a cluster, each with the number of its array's tasks."""
+        by_file = ((file, command) for file in self.job_files for command in self.commands if _launches(command, file))
+        found = ((file, re.search(r" --array=0-(\d+)", command)) for file, command in by_file)
+        return [(file, int(match[1]) + 1) for file, match in found if match]
+
+
+def _launches(command: str, job_file: Path) -> bool:
+    return shlex.split(command)[-1:] == [str(job_file)]
 
 
 def record_path(paths: RunPaths, identity: str) -> Path:
@@ -71,13 +87,16 @@ def read_records(paths: RunPaths, *, other_than: str | None = None) -> tuple[dic
 def _read_record(path: Path) -> PlanRecord | Problem:
     try:
         content = read_json(path)
+        job_files = tuple(Path(name) for name in content["job_files"])
+        expected = content.get("expected_results")
         return PlanRecord(
             path.stem,
-            tuple(Path(name) for name in content["job_files"]),
+            job_files,
             frozenset(content["experiments"]),
             frozenset(content["tasks"]),
             tuple(content.get("commands", ())),
             tuple(content.get("runs", ())),
+            expected if isinstance(expected, int) else None,
         )
     except (KeyError, TypeError, Failure, OSError):
         fix = "run setup of the plan that it is of, or remove it"
@@ -92,22 +111,31 @@ def write_record(
     job_files: Sequence[Path],
     experiments: Iterable[str],
     tasks: Iterable[str],
+    protocol: str,
     approved: int,
     total: int,
     versions: Mapping[str, str | None],
     commands: Sequence[str] = (),
     runs: Sequence[str] = (),
+    expected_results: int | None = None,
 ) -> Path:
-    """Write the record that makes a set-up finished."""
+    """Write the record that makes a set-up finished. ``protocol`` is the key that the arena requires of a result.
+
+    One that approved items is remembered first, since the next set-up, such as the one that finds nothing missing,
+    takes the record's place.
+    """
     path = record_path(paths, identity)
+    moment = {"set_up_at": time.strftime("%Y-%m-%d %H:%M:%S%z"), "git": checkout_state(), "approved": approved}
+    if approved:
+        _remember(paths.approvals(identity), moment)
     content = {
         "identity": identity,
-        "set_up_at": time.strftime("%Y-%m-%d %H:%M:%S%z"),
-        "git": checkout_state(),
+        **moment,
         "versions": dict(versions),
         "plan": dict(plan),
-        "approved": approved,
+        "validation_protocol": protocol,
         "total": total,
+        "expected_results": expected_results,
         "job_files": [str(file) for file in job_files],
         "commands": list(commands),
         "runs": list(runs),
@@ -116,6 +144,15 @@ def write_record(
     }
     write_json(path, content, indent=1)
     return path
+
+
+def _remember(path: Path, moment: Mapping[str, Any]) -> None:
+    """Add a set-up to those that are remembered; what cannot be read of them is lost."""
+    earlier = []
+    with contextlib.suppress(Failure, OSError):
+        content = read_json(path)
+        earlier = content if isinstance(content, list) else []
+    write_json(path, [*earlier, moment], indent=1)
 
 
 def remove_own_files(paths: RunPaths, identity: str) -> None:

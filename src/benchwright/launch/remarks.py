@@ -53,8 +53,12 @@ def plan_notes(info: ModelInfo, choices: Choices, cards: Cards) -> list[str]:
         notes.append("setup fetches the model's weights on this machine before any item runs")
     if info.compute == "gpu" and not cards.number:
         notes.append("no CUDA device is here: the smoke fit runs on the CPU")
+    if choices.scheduler != "local":
+        notes.append("setup prints what follows it: the commands that launch the fits, that watch them, that evaluate")
     if choices.scheduler == "slurm" and choices.partition is None:
         notes.append("without --partition the cluster's default one is taken")
+    if choices.scheduler.startswith("skypilot") and not choices.store:
+        notes.append("setup and eval need SkyPilot's bucket: --store, or BENCHWRIGHT_STORE in the environment")
     return notes
 
 
@@ -105,6 +109,11 @@ def _of_hardware(info: ModelInfo, choices: Choices, partition: Partition | None,
             found = "slurm, and there is no sbatch here"
             fix = "take the step setup on the cluster's head node, or add --scheduler local"
             yield Problem("not-a-head-node", "--scheduler", found, "a machine that submits to SLURM", fix)
+    elif choices.scheduler.startswith("skypilot"):
+        if shutil.which("sky") is None:
+            found = "SkyPilot, and there is no sky client here"
+            fix = "run what setup prints, and sky_progress.sh, on a machine that has it"
+            yield Problem("no-sky-client", "--scheduler", found, "a machine with SkyPilot's client", fix)
     elif memory is not None and not cards.number:
         fix = "run the script on a machine with the card"
         yield Problem("no-gpu-here", f"model {info.name}", "a GPU model, and no CUDA device is here", "a GPU", fix)

@@ -34,12 +34,14 @@ def sbatch_command(
     tasks: int,
     largest: int,
     logs: Path,
+    own_logs: bool,
     job_file: Path,
 ) -> str:
     """The command for an array of ``tasks`` tasks of at most ``largest`` items; it can be run as it stands.
 
-    ``name`` is the benchmark's, by which its jobs are found again, ``logs`` the folder of the tasks' logs (``%A`` is
-    the array's id there). ``resources`` are the group's with the arena's values filled in. What is None is left out.
+    ``name`` is the benchmark's, by which its jobs are found again, ``logs`` the folder of the tasks' logs, with
+    ``own_logs`` that of a folder for each array. ``resources`` are the group's with the arena's values filled in. What
+    is None is left out.
     """
     options: list[tuple[str, _Value]] = [
         ("array", f"0-{tasks - 1}%{setup.array_job_limit}"),
@@ -49,7 +51,7 @@ def sbatch_command(
         ("time", as_time(minutes_of(group, resources, setup, largest))),
         *_node_options(resources, setup),
         ("requeue", _FLAG),
-        ("output", str(logs / "slurm-%A_%a.out")),
+        ("output", f"{_as_pattern(logs)}{'/%A' if own_logs else ''}/slurm-%A_%a.out"),
     ]
     given = [(option, value) for option, value in options if value is not None]
     words = [f"--{option}" if value is _FLAG else f"--{option}={value}" for option, value in given]
@@ -73,6 +75,11 @@ def minutes_of(group: Group, resources: Resources, setup: SlurmSetup, items: int
 def as_time(minutes: int) -> str:
     """Minutes in the form ``<hours>:<minutes>:00``."""
     return f"{minutes // 60}:{minutes % 60:02}:00"
+
+
+def _as_pattern(folder: Path) -> str:
+    """A folder in a pattern of SLURM's, where a per cent sign begins a symbol."""
+    return str(folder).replace("%", "%%")
 
 
 def _gres(resources: Resources, setup: SlurmSetup) -> str | None:

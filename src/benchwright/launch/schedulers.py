@@ -12,7 +12,8 @@ from benchwright.launch.groups import Group
 from benchwright.launch.plan import BenchmarkPlan, SkyPilotSetup, SlurmSetup
 from benchwright.launch.record import PlanRecord
 from benchwright.launch.resolve import GroupGrid
-from benchwright.launch.sky_launch import refuse_undrained, run_location
+from benchwright.launch.sky_drain import refuse_undrained
+from benchwright.launch.sky_launch import run_location
 from benchwright.slurm import Clients
 
 UNASKED = "the cluster was not asked: see yourself that it takes these arrays, and has none of before at work"
@@ -22,8 +23,8 @@ def cluster_of(plan: BenchmarkPlan, groups: Sequence[Group]) -> Cluster | None:
     """The cluster that a plan is for; None for this machine, for SkyPilot, and where the plan says not to ask.
 
     Raises:
-        Failure: the submit script could not read the Python's path, or the bucket is none (exit 2), this is no head
-            node (exit 3), or the controller does not answer (exit 4).
+        Failure: SLURM or the submit script could not read a path, or the bucket is none (exit 2), this is no head node
+            (exit 3), or the controller does not answer (exit 4).
     """
     setup = plan.scheduler_setup
     if isinstance(setup, SkyPilotSetup):
@@ -33,6 +34,9 @@ def cluster_of(plan: BenchmarkPlan, groups: Sequence[Group]) -> Cluster | None:
     python = plan.path_setup.python
     if '"' in python or "\\" in python:  # it reads the job file without a parser of JSON
         raise usage_error("python_path", repr(python), "a path without quotes and backslashes")
+    logs = str(plan.paths.logs)
+    if "\\" in logs:  # it would take the whole name of a log literally, the array's id in it too
+        raise usage_error("workspace", repr(logs), "a path without backslashes")
     if not setup.ask_cluster:
         return None
     return ask_cluster(Clients(), otherwise=_otherwise(groups))
@@ -75,7 +79,7 @@ def _refuse_launches(plan: BenchmarkPlan, records: Sequence[PlanRecord]) -> list
     if isinstance(setup, SkyPilotSetup):
         runs |= {str(run_location(setup.store, plan.benchmark_name)): None}
     ask_sky = setup.ask_sky if isinstance(setup, SkyPilotSetup) else True
-    return [note for run in runs for note in refuse_undrained(open_store(run), ask_sky=ask_sky)]
+    return [note for run in runs for note in refuse_undrained(open_store(run), plan.paths.logs, ask_sky=ask_sky)]
 
 
 def _refuse_jobs(
@@ -86,10 +90,10 @@ def _refuse_jobs(
     if isinstance(setup, SlurmSetup):
         if not setup.ask_cluster:
             return [UNASKED]
-        refuse_unfinished(Clients(), paths, otherwise=_otherwise(groups))
+        refuse_unfinished(Clients(), paths, records, otherwise=_otherwise(groups))
     elif launched:
         try:
-            refuse_unfinished(Clients(), paths, otherwise="")
+            refuse_unfinished(Clients(), paths, records, otherwise="")
         except Failure as failure:
             if failure.exit != Exit.ENVIRONMENT:
                 raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from benchwright.launch.checks import require_folders
 from benchwright.launch.cluster import MOST_TASKS, Cluster
 from benchwright.launch.groups import Group, group_jobs, identity_of
 from benchwright.launch.job_file import job_defaults, write_job_file
+from benchwright.launch.model_needs import installed_for
 from benchwright.launch.plan import BenchmarkPlan, SkyPilotSetup, SlurmSetup
 from benchwright.launch.record import read_records, record_path, remove_own_files, versions_of, write_record
 from benchwright.launch.resolve import GroupGrid, open_source, resolve
@@ -100,6 +101,7 @@ class _Setup:
         if self._cluster is not None:
             self._notes += worth_knowing(self._cluster, grids, sum(array.tasks for array in arrays))
         total, approved = sum(len(one.grid.items) for one in grids), sum(map(len, missing))
+        expected_results = state.on_disk + approved - again
         write_record(
             self._paths,
             self._identity,
@@ -109,9 +111,11 @@ class _Setup:
             runs=self._runs,
             experiments=_experiments(grids),
             tasks=_tasks(grids),
+            protocol=self._source.spec.validation_protocol,
             approved=approved,
             total=total,
-            versions=self._versions,
+            expected_results=expected_results,
+            versions=_versions(self._versions, _installed_for(grids, self._plan.path_setup.python)),
         )
         if self._progress:
             self._progress(len(_STAGES), len(_STAGES))
@@ -121,12 +125,13 @@ class _Setup:
             identity=self._identity,
             total=total,
             cached=total - approved,
-            expected_results=state.on_disk + approved - again,
+            expected_results=expected_results,
             arrays=tuple(arrays),
             record=record,
             problems=(*fetched, *state.problems),
             notes=tuple(self._notes),
             launches=launches,
+            store=self._store,
         )
 
     def _begin(self, stage: str, note: str = "") -> None:
@@ -151,10 +156,15 @@ class _Setup:
         return self._paths.result(item.experiment, item.task_key, item.repeat, item.fold).exists()
 
     @property
-    def _runs(self) -> list[str]:
-        """The run's address in a bucket, where the plan is for one."""
+    def _store(self) -> str:
+        """SkyPilot's bucket, where the plan is for it."""
         setup = self._plan.scheduler_setup
-        return [str(run_location(setup.store, self._paths.benchmark))] if isinstance(setup, SkyPilotSetup) else []
+        return setup.store if isinstance(setup, SkyPilotSetup) else ""
+
+    @property
+    def _runs(self) -> list[str]:
+        """The run's address in the bucket, where there is one."""
+        return [str(run_location(self._store, self._paths.benchmark))] if self._store else []
 
     def _mirror(self) -> Sequence[Problem]:
         """Bring what workers have put into the bucket here, for the cache check to see."""
@@ -174,7 +184,10 @@ class _Setup:
         stage = SkyStage(run_location(setup.store, self._paths.benchmark), self._paths, self._plan.path_setup.python)
         for one, arrays in pieces:
             assert isinstance(one.group.scheduler, SkyPilotSetup)
-            yield stage.launch(one.group, one.group.scheduler, one.resources, [array.job_file for array in arrays])
+            job_files = [array.job_file for array in arrays]
+            weights = [name for name, _ in one.models] if self._is_offline(one) else []
+            yield stage.launch(one.group, one.group.scheduler, one.resources, job_files, weights=weights)
+        self._notes += stage.notes
 
     def _check(self, grids: Sequence[GroupGrid]) -> CacheState:
         """The cache check of every group but those that run everything again."""
@@ -246,16 +259,11 @@ class _Setup:
                 name=self._plan.benchmark_name,
                 tasks=len(sizes),
                 largest=max(sizes),
-                logs=self._array_logs,
+                logs=self._paths.logs,
+                own_logs=self._cluster is None or self._cluster.makes_log_folders,
                 job_file=path,
             )
         return Array(path, len(sizes), sum(sizes), max(sizes), command)
-
-    @property
-    def _array_logs(self) -> Path:
-        """Where the tasks of an array have their logs: in its own folder if SLURM makes that."""
-        makes_folders = self._cluster is None or self._cluster.makes_log_folders
-        return self._paths.logs / "%A" if makes_folders else self._paths.logs
 
     def _is_offline(self, one: GroupGrid) -> bool:
         """Whether the items of a group can do without the Hub: the weights of all its models have been fetched."""
@@ -269,6 +277,19 @@ class _Setup:
 def _of_those_that_ignore(grids: Iterable[GroupGrid], items: Iterable[Sequence[Item]]) -> Iterable[Item]:
     """The items of the groups that run everything again."""
     return (item for one, own in zip(grids, items, strict=True) if one.group.ignore_cache for item in own)
+
+
+def _installed_for(grids: Sequence[GroupGrid], python: str) -> dict[str, str]:
+    """The versions of the planned models' own packages."""
+    from benchwright.bridge import model_info
+
+    names = dict.fromkeys(name for one in grids for name, _ in one.models)
+    return installed_for(map(model_info, names), python)
+
+
+def _versions(base: Mapping[str, str | None], own: Mapping[str, str]) -> dict[str, str | None]:
+    """All versions, each package once: xgboost-cpu, where a model asks for it, is what stands for xgboost."""
+    return {name: version for name, version in base.items() if f"{name}-cpu" not in own} | dict(own)
 
 
 def _experiments(grids: Sequence[GroupGrid]) -> set[str]:

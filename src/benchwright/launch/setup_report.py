@@ -5,11 +5,13 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benchwright.contract import Outcome, Problem
 from benchwright.files import RunPaths
 from benchwright.launch.arrays import Array, launch_commands
 from benchwright.launch.sky_launch import SkyLaunch
+from benchwright.launch.watch_commands import watch_array, watch_launch
 
 
 @dataclass(frozen=True)
@@ -17,7 +19,7 @@ class SetupReport:
     """What a set-up found and wrote. ``total`` items are planned, ``cached`` have a whole result.
 
     ``expected_results`` is how many results the whole tree holds when all that is missing has been added, those of the
-    benchmark's other plans included.
+    benchmark's other plans included. ``store`` is SkyPilot's bucket, empty for another scheduler.
     """
 
     paths: RunPaths
@@ -31,6 +33,7 @@ class SetupReport:
     problems: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
     launches: tuple[SkyLaunch, ...] = ()
+    store: str = ""
 
     @property
     def approved(self) -> int:
@@ -63,18 +66,19 @@ class SetupReport:
         cached = f"{self.cached} of {self.total} items have their result already"
         if not self.approved:
             return (*self.notes, cached, "Nothing is missing: there is nothing to launch.")
+        whole, one = ("bundles", "bundle") if self.launches else ("array tasks", "task")
         return (
             *self.notes,
             cached,
-            f"Approved {self.approved} (experiment, dataset, fold, repeat) items -> {self.array_tasks} array tasks "
-            f"(max {self.largest_bundle} items/task).",
+            f"Approved {self.approved} (experiment, dataset, fold, repeat) items -> {self.array_tasks} {whole} "
+            f"(max {self.largest_bundle} items/{one}).",
         )
 
     def outcome(self, next_command: str = "") -> Outcome:
         """The report in a script's form; ``next_command`` is the run script's own, without its step."""
         commands = self.commands
-        step = "run" if self.approved else "eval"
-        here = [f"{next_command} {step}"] if next_command else []
+        evaluation = self._eval(next_command) if next_command else ""
+        here = [f"{next_command} run" if self.approved else evaluation] if next_command else []
         return Outcome(
             summary=self.lines[-1],
             data={
@@ -84,13 +88,16 @@ class SetupReport:
                 "cached": self.cached,
                 "approved": self.approved,
                 "array_tasks": self.array_tasks,
-                "launches": [one.to_dict() for one in self.launches],
-                "arrays": [array.to_dict() for array in self.arrays],
+                "launches": [
+                    {**one.to_dict(), "watch": self._watch_launch(one), "down": one.down} for one in self.launches
+                ],
+                "arrays": [{**array.to_dict(), "watch": self._watch_array(array)} for array in self.arrays],
                 "job_files": [str(path) for path in self.job_files],
                 "results_dir": str(self.paths.data),
                 "expected_results": self.expected_results,
                 "logs": str(self.paths.logs),
                 "record": str(self.record),
+                "eval": evaluation,
             },
             details=self.lines[:-1],
             problems=self.problems,
@@ -106,31 +113,35 @@ class SetupReport:
 
     def _watching(self, next_command: str) -> tuple[str, ...]:
         """How to watch what was launched, and what comes when all has ended."""
+        then = [f"When all have ended:\n    {self._eval(next_command)}"] if next_command else []
         if self.launches:
             watch = [f"Watch each:\n    {self._watch_launch(one)}" for one in self.launches]
-            end = [
-                f"When a benchmark is finished, its pool costs on:\n    {one.down}" for one in self.launches if one.pool
-            ]
-            then = [f"When all have ended:\n    {next_command} eval --scheduler skypilot"] if next_command else []
+            end = [f"When a benchmark is finished, its pool costs on:\n    {down}" for down in self._downs]
             return (*watch, *then, *end)
-        then = [f"When all have ended:\n    {next_command} eval"] if next_command else []
         return (f"Watch each, by its id and its number of tasks:\n    {self._watch}", *then)
+
+    def _eval(self, next_command: str) -> str:
+        """The step that evaluates; where results are in a bucket it has to be told so."""
+        where = f" --scheduler skypilot --store {shlex.quote(self.store)}" if self.store else ""
+        return f"{next_command} eval{where}"
 
     def _watch_launch(self, one: SkyLaunch) -> str:
         """The command that watches a launch on SkyPilot."""
-        module = "benchwright.launch.sky_progress"
-        return shlex.join([self.python, "-m", module, one.queue, str(one.bundles), "--launch", one.launch])
+        return watch_launch(self.python, one.queue, one.bundles, one.launch, self.paths.logs)
+
+    def _watch_array(self, array: Array) -> str:
+        """The command that watches an array on a cluster, whose id is to be put in."""
+        return watch_array(self.python, self.paths, array.tasks, self.expected_results) if array.command else ""
 
     @property
     def _watch(self) -> str:
         """The command that watches an array, whose id and number of tasks are to be put in."""
-        return shlex.join(
-            [
-                *(self.python, "-m", "benchwright.node.slurm_progress", "JOB_ID", "TASKS"),
-                *("--results-dir", str(self.paths.data), "--expected-results", str(self.expected_results)),
-                *("--log-dir", f"{self.paths.logs}/JOB_ID"),
-            ]
-        )
+        return watch_array(self.python, self.paths, "TASKS", self.expected_results)
+
+    @property
+    def _downs(self) -> list[str]:
+        """The commands that end pools."""
+        return [one.down for one in self.launches if one.down]
 
     @property
     def facts(self) -> list[str]:
@@ -144,14 +155,24 @@ class SetupReport:
             *(" ".join(str(problem).split()) for problem in self.problems),
         ]
 
+    def sheet(self, next_command: str) -> dict[str, Any]:
+        """The fields of a hand-off sheet."""
+        return {
+            "title": f"Run {self.paths.benchmark}",
+            "why": f"{self.paths.benchmark} is set up; what is missing has to be fitted, then evaluated.",
+            "facts": self.facts,
+            "commands": self.steps(next_command),
+            "checks": self.checks,
+        }
+
     def steps(self, next_command: str) -> list[str]:
         """The commands for a hand-off sheet."""
+        evaluation = self._eval(next_command)
         if not self.commands:
-            return [f"{next_command} {step}" for step in (("run", "eval") if self.approved else ("eval",))]
+            return [*([f"{next_command} run"] if self.approved else []), evaluation]
         if self.launches:
-            down = [one.down for one in self.launches if one.pool]
-            return [*self.commands, "# when all have ended:", f"{next_command} eval --scheduler skypilot", *down]
-        return [*self.commands, "# when all of them have ended:", f"{next_command} eval"]
+            return [*self.commands, "# when all have ended:", evaluation, *self._downs]
+        return [*self.commands, "# when all of them have ended:", evaluation]
 
     @property
     def checks(self) -> list[str]:
@@ -165,7 +186,7 @@ class SetupReport:
         if self.launches:
             return [
                 "sky jobs queue lists the launch's jobs; note their ids",
-                *(f"until it says DONE or WORKERS GONE: `{self._watch_launch(one)}`" for one in self.launches),
+                *(f"until its last word, such as DONE: `{self._watch_launch(one)}`" for one in self.launches),
                 "after a failure, setup again when no job is at work any more: it approves what is missing",
                 complete,
             ]

@@ -10,7 +10,8 @@ TERMINAL = frozenset(
     {"SUCCEEDED", "FAILED", "FAILED_SETUP", "FAILED_PRECHECKS", "FAILED_NO_RESOURCE", "FAILED_CONTROLLER", "CANCELLED"}
 )
 """Statuses after which SkyPilot does nothing more for a job; any other word counts as at work."""
-_COMMAND = ("sky", "jobs", "queue", "--all", "--output", "json")
+COMMAND = ("sky", "jobs", "queue", "--all", "--all-users", "--output", "json")
+"""All jobs, whoever launched them: in a hand-off that is someone else."""
 _SECONDS = 120
 
 
@@ -39,7 +40,7 @@ def read_jobs(launch: str) -> list[SkyJob] | NoSky:
     """The managed jobs called ``launch``, in one call."""
     try:
         done = subprocess.run(
-            _COMMAND, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SECONDS, check=False
+            COMMAND, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SECONDS, check=False
         )
     except FileNotFoundError:
         return NoSky("no sky client on PATH", missing=True)

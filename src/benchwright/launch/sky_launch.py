@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import tempfile
+import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,26 +15,37 @@ from typing import Any
 import yaml
 
 from benchwright.arena import Resources
-from benchwright.contract import Exit, Failure, Problem, Progress, usage_error
+from benchwright.contract import Progress, secrets_in, some, usage_error
 from benchwright.files import RunPaths, read_json, write_json, write_text
 from benchwright.launch.archives import pack
-from benchwright.launch.bucket_queue import BucketQueue, launches
+from benchwright.launch.bucket_queue import BucketQueue, taken_names
 from benchwright.launch.frozen_environment import freeze, read_environment
 from benchwright.launch.groups import Group
-from benchwright.launch.mirror import Mirrored, mirror_results
+from benchwright.launch.mirror import Mirrored, mirror_logs, mirror_results
 from benchwright.launch.plan import SkyPilotSetup
 from benchwright.launch.record import checkout_state
-from benchwright.launch.sky_jobs import NoSky, read_jobs
+from benchwright.launch.sky_drain import refuse_company
 from benchwright.launch.sky_tasks import job_task, pool_task
-from benchwright.objects import ObjectStore, StoreLocation, open_store, settings_from_environment
+from benchwright.objects import StoreLocation, open_store, settings_from_environment
 
 _OF_THE_MACHINE = ("python", "run_script", "job_batch_dir", "output_dir", "slurm_log_dir")
 """Defaults of a job file that each worker has its own of."""
 _SECRETS = {
-    "s3": ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_ENDPOINT_URL_S3"),
+    "gs": (),
+    "s3": (
+        "AWS_ACCESS_KEY_ID",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_SESSION_TOKEN",
+        "AWS_REGION",
+        "AWS_DEFAULT_REGION",
+        "AWS_ENDPOINT_URL_S3",
+        "AWS_ENDPOINT_URL",
+    ),
     "r2": ("R2_ACCOUNT_ID", "R2_ACCESS_KEY_ID", "R2_SECRET_ACCESS_KEY", "R2_ENDPOINT_URL"),
 }
+"""What a worker needs to reach the bucket; at Google, its machine's own account serves."""
 _HUB = "HF_TOKEN"
+_SHORTEST_SECRET = 12
 _LONGEST_ID = 50
 GUARD = ': "${SKYPILOT_API_SERVER_ENDPOINT:?not set: the address of the SkyPilot API server}"'
 
@@ -53,9 +66,9 @@ class SkyLaunch:
         return f"# launch {self.launch}, queue {self.queue}, {self.bundles} bundles"
 
     @property
-    def down(self) -> str:
-        """The command that ends the pool."""
-        return shlex.join(["sky", "jobs", "pool", "down", "-y", str(self.pool)])
+    def down(self) -> str | None:
+        """The command that ends the pool, where there is one."""
+        return shlex.join(["sky", "jobs", "pool", "down", "-y", self.pool]) if self.pool else None
 
     def to_dict(self) -> dict[str, Any]:
         """The launch as JSON data."""
@@ -66,16 +79,19 @@ def run_location(store: str, benchmark: str) -> StoreLocation:
     """The address of a benchmark's run in a plan's bucket.
 
     Raises:
-        Failure: the store is none that other machines reach (exit 2).
+        Failure: there is no store, or none that other machines reach (exit 2).
     """
+    if not store:
+        fix = "--store, BENCHWRIGHT_STORE in the environment, or STORE in the run script"
+        raise usage_error("store", "not given", "SkyPilot's bucket, gs://, s3:// or r2://BUCKET/PREFIX", fix)
     location = StoreLocation.parse(store)
     if location.kind == "local":
-        raise usage_error("store", store, "s3://BUCKET/PREFIX or r2://BUCKET/PREFIX: workers are other machines")
+        raise usage_error("store", store, "gs://, s3:// or r2://BUCKET/PREFIX: workers are other machines")
     return StoreLocation(location.kind, location.place, "/".join(filter(None, (location.prefix, benchmark))))
 
 
 def fetch_run(store: str, paths: RunPaths, progress: Progress | None = None) -> Mirrored:
-    """Bring the results of a benchmark's run in a bucket into the workspace; nothing here is deleted or replaced.
+    """Bring results and logs of a benchmark's run in a bucket into the workspace; nothing here is deleted or replaced.
 
     ``store`` is the plan's.
 
@@ -87,57 +103,16 @@ def fetch_run(store: str, paths: RunPaths, progress: Progress | None = None) -> 
         if progress:
             progress(done, total, note="fetching results from the bucket")
 
-    return mirror_results(open_store(run_location(store, paths.benchmark)), paths.data, report=report)
-
-
-def refuse_undrained(store: ObjectStore, *, ask_sky: bool) -> list[str]:
-    """Refuse to set up while a launch of this run has bundles that someone may still run; notes on what was closed.
-
-    A launch whose workers are gone is closed, so that a job that SkyPilot starts again later finds nothing to take.
-
-    Raises:
-        Failure: every launch at work, or of which that is not known (exit 5); as the store does.
-    """
-    problems, notes = [], []
-    for launch in launches(store):
-        queue = BucketQueue(store, launch)
-        standing = queue.standing()
-        if standing.drained:
-            continue
-        left = standing.bundles - len(standing.done | standing.failed)
-        jobs = read_jobs(launch) if ask_sky else NoSky("it was not asked")
-        at_work = [] if isinstance(jobs, NoSky) else [job for job in jobs if job.at_work]
-        if isinstance(jobs, NoSky) or at_work or not jobs:
-            problems.append(_undrained(queue, left, jobs, [f"{job.id} {job.status}" for job in at_work]))
-        else:
-            notes.append(f"launch {launch}: {left} bundles had not ended, and none of its {len(jobs)} jobs is at work")
-            queue.close("its workers were gone when setup ran again")
-    if problems:
-        raise Failure(problems, exit=Exit.REFUSED)
-    return notes
-
-
-def _undrained(queue: BucketQueue, left: int, jobs: object, at_work: Sequence[str]) -> Problem:
-    if at_work:
-        found = f"{left} bundles have not ended; jobs at work: {', '.join(at_work)}"
-        fix = f"wait until sky_progress.sh says DONE, or sky jobs cancel {' '.join(one.split()[0] for one in at_work)}"
-        return Problem("still-launched", queue.url, found, "no earlier launch at work", f"{fix}; then run setup again")
-    why = jobs.why if isinstance(jobs, NoSky) else f"sky lists no job called {queue.launch}: it may be launched yet"
-    found = f"{left} bundles have not ended; whether someone works on them is not known: {why}"
-    fix = (
-        "run setup where sky lists the launch's jobs; a launch that is given up is closed by "
-        f"{close_command(queue.store.url, queue.launch)}"
-    )
-    return Problem("still-launched", queue.url, found, "no earlier launch at work", fix)
-
-
-def close_command(run_uri: str, launch: str) -> str:
-    """The command that lets no worker take a bundle of a launch any more."""
-    return shlex.join(["python", "-m", "benchwright.launch.bucket_worker", run_uri, launch, "--close"])
+    opened = open_store(run_location(store, paths.benchmark))
+    mirror_logs(opened, paths.logs)
+    return mirror_results(opened, paths.data, memory=paths.setup / "sky" / "mirrored.json", report=report)
 
 
 class SkyStage:
-    """Puts the launches of one set-up into the bucket; the environment is frozen once for all of them."""
+    """Puts the launches of one set-up into the bucket; the environment is frozen once for all of them.
+
+    ``notes`` say what of it to know.
+    """
 
     def __init__(self, location: StoreLocation, paths: RunPaths, python: str) -> None:
         self._location = location
@@ -146,13 +121,23 @@ class SkyStage:
         self._settings = settings_from_environment()
         self._store = open_store(location, settings=self._settings)
         self._frozen: tuple[str, dict[str, Any]] | None = None
+        self._own: list[str] = []
+        self.notes: list[str] = []
 
-    def launch(self, group: Group, setup: SkyPilotSetup, resources: Resources, job_files: Sequence[Path]) -> SkyLaunch:
-        """Stage one group's job files as a launch of its own.
+    def launch(
+        self,
+        group: Group,
+        setup: SkyPilotSetup,
+        resources: Resources,
+        job_files: Sequence[Path],
+        *,
+        weights: Sequence[str] = (),
+    ) -> SkyLaunch:
+        """Stage one group's job files as a launch of its own; a worker fetches the ``weights`` of these models first.
 
         Raises:
-            Failure: the environment cannot be frozen (exit 3); another set-up staged meanwhile (exit 5); as the store
-                does.
+            Failure: the environment cannot be frozen (exit 3), or holds a secret (exit 5); another set-up staged
+                meanwhile (exit 5); as the store does.
         """
         place, manifest = self._freeze()
         launch = self._free_id(group.name)
@@ -164,34 +149,47 @@ class SkyStage:
             "environment": place,
             "manifest": manifest,
             "git": checkout_state(),
+            "weights": list(weights),
         }
         with tempfile.TemporaryDirectory(prefix="bw-stage-") as folder:
             archives = {name: Path(folder, f"{number}.tar.gz") for number, name in enumerate(batches)}
             for name, batch in batches.items():
                 pack(batch, archives[name])
             queue.publish(tasks, archives, facts)
+        self._own.append(launch)
+        refuse_company(self._store, self._own, self._paths.logs)
         return self._write(queue, setup, resources, len(tasks))
 
     def _freeze(self) -> tuple[str, dict[str, Any]]:
         if self._frozen is None:
-            self._frozen = freeze(read_environment(self._python), self._store)
+            secrets = {
+                name: value
+                for name, value in secrets_in(self._settings).items()
+                if len(value) >= _SHORTEST_SECRET and not value.startswith(("/", "~"))  # the path of a key's file
+            }
+            environment = read_environment(self._python, secrets)
+            self._frozen = freeze(environment, self._store)
+            left_out = [name for one in environment.checkouts for name in one.files.left_out]
+            if left_out:
+                self.notes.append(f"not sent to the workers, by their names or content secrets: {some(left_out)}")
         return self._frozen
 
     def _free_id(self, group: str) -> str:
-        """A name that no launch of this run has had: the benchmark's and the group's, numbered."""
+        """A name that no launch has had: the benchmark's and the group's, numbered, and a word by chance.
+
+        SkyPilot lists its jobs by name, whatever bucket their queue is in: those of another launch of that name would
+        speak for this one.
+        """
         base = re.sub(r"[^a-z0-9]+", "-", f"{self._paths.benchmark}-{group}".lower()).strip("-")[:_LONGEST_ID]
-        taken = {name for name in launches(self._store) if name.startswith(f"{base}-")}
-        number = 1
-        while f"{base}-{number}" in taken:
-            number += 1
-        return f"{base}-{number}"
+        base = base if base[:1].isalpha() else f"run-{base}"  # SkyPilot's rule
+        number = 1 + sum(name.startswith(f"{base}-") for name in taken_names(self._store))
+        return f"{base}-{number}-{chance_word()}"
 
     def _write(self, queue: BucketQueue, setup: SkyPilotSetup, resources: Resources, bundles: int) -> SkyLaunch:
         """Write the task files and ``launch.json`` of this machine, and say what to run."""
         launch, uri = queue.launch, str(self._location)
         place, manifest = self._freeze()
         folder = self._paths.setup / "sky" / launch
-        secrets = [name for name in (*_SECRETS[self._location.kind], _HUB) if self._settings.get(name)]
         environment = f"{uri}/{place}"
         job = job_task(setup, resources, launch=launch, run_uri=uri, manifest=manifest, environment=environment)
         write_text(folder / "job.yaml", _yaml(job))
@@ -199,13 +197,32 @@ class SkyStage:
         if pool:
             write_text(folder / "pool.yaml", _yaml(pool_task(setup, resources, manifest, environment)))
         workers = min(setup.workers, bundles)
-        made = SkyLaunch(launch, queue.url, bundles, tuple(_commands(folder, launch, setup, workers, secrets)), pool)
-        write_json(
-            folder / "launch.json",
-            {**made.to_dict(), "environment": place, "manifest": manifest, "workers": workers, "git": checkout_state()},
-            indent=1,
-        )
+        commands = launch_commands(folder, launch, setup, workers, self._secrets)
+        made = SkyLaunch(launch, queue.url, bundles, tuple(commands), pool)
+        facts = {
+            "infra": setup.infra,
+            "accelerators": setup.accelerators if resources.num_gpus else None,
+            "use_spot": setup.use_spot,
+            "workers": workers,
+            "environment": place,
+            "repositories": {
+                name: one["sha"] + (" with local changes" if one["changed"] else "")
+                for one in manifest["checkouts"]
+                for name in one["projects"]
+            },
+        }
+        write_json(folder / "launch.json", {**made.to_dict(), **facts}, indent=1)
         return made
+
+    @property
+    def _secrets(self) -> list[str]:
+        """The variables that the launch command hands to the workers."""
+        return [name for name in (*_SECRETS[self._location.kind], _HUB) if self._settings.get(name)]
+
+
+def chance_word() -> str:
+    """Four letters or digits."""
+    return uuid.uuid4().hex[:4]
 
 
 def _tasks(job_files: Iterable[Path]) -> tuple[list[dict[str, Any]], dict[str, Path]]:
@@ -220,9 +237,18 @@ def _tasks(job_files: Iterable[Path]) -> tuple[list[dict[str, Any]], dict[str, P
     return tasks, batches
 
 
-def _commands(folder: Path, launch: str, setup: SkyPilotSetup, workers: int, secrets: Sequence[str]) -> Iterator[str]:
-    """The commands, in the order to run them."""
+def launch_commands(
+    folder: Path, launch: str, setup: SkyPilotSetup, workers: int, secrets: Sequence[str]
+) -> Iterator[str]:
+    """The commands that start the workers of a launch, in order; ``folder`` has its task files.
+
+    ``secrets`` are the variables whose values the workers get from the environment of whoever runs the commands.
+    """
     yield GUARD
+    # sky hands on what is in the environment alone
+    yield from (
+        f': "${{{name}:?in .env alone: set -a; . ./.env; set +a}}"' for name in secrets if name not in os.environ
+    )
     yield shlex.join(["sky", "check", setup.infra.partition("/")[0]])
     given = [word for name in secrets for word in ("--secret", name)]
     job = str(folder / "job.yaml")

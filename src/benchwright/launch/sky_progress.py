@@ -2,8 +2,10 @@
 
 Every interval one line: the share of bundles left, how many are done, failed and left by the markers in the bucket, and
 the launch's jobs by status. Each failed item is named once, with its coordinates and its log. It ends with DONE when
-every bundle has its marker, and with WORKERS GONE when some have none and no job of the launch is at work any more.
-What cannot be asked is said, and never taken for an end.
+every bundle has its marker, with WORKERS GONE when some have none and no job of the launch is at work any more, and
+with SILENT when nobody can say of a job that it is at work and no lease was renewed for as long as --patience says.
+What cannot be asked is said, and never taken for DONE. What it knows is kept in --log-dir, so that it can be stopped
+and started at any time.
 
 exit codes: 0 every bundle done; 2 an item failed, the workers are gone, or the end cannot be told; 3 the bucket cannot
 be asked from this machine; 64 wrong usage. With --once: 0 nothing has failed so far, 2 something has, or nothing can be
@@ -13,48 +15,36 @@ seen.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
-import os
 import sys
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
-from benchwright.contract import Exit, Failure, redact
-from benchwright.launch.bucket_queue import BucketQueue, Standing
-from benchwright.launch.sky_jobs import NoSky, SkyJob, read_jobs
+from benchwright.contract import Exit, Failure, redact, usage_error
+from benchwright.launch.bucket_queue import BucketQueue
+from benchwright.launch.sky_jobs import read_jobs
+from benchwright.launch.sky_view import Quiet, View
+from benchwright.node.array_memory import Memory, keep_memory, read_memory
+from benchwright.node.watcher import USAGE, WatcherParser, watched, whole_path
 from benchwright.objects import open_store
 
-_USAGE = 64  # sysexits.h EX_USAGE: 2 is taken by failures
 _BAD_END = 2
 _QUEUE = "/queue/"
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """Leave with 64."""
-        self.print_usage(sys.stderr)
-        self.exit(_USAGE, f"{self.prog}: {message}\n")
-
-
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser."""
-    parser = _Parser(
-        prog="sky_progress.sh",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = WatcherParser("sky_progress.sh", __doc__)
     add = parser.add_argument
     add("queue_uri", help="the queue, from the first line of setup's command block")
     add("n_bundles", type=_positive, help="the number of its bundles, from the same line")
     add("--launch", metavar="ID", help="the name of its jobs (default: the queue's own)")
-    add("--interval", type=_seconds, default=900.0, metavar="S", help="seconds between two lines (default 900)")
-    add("--patience", type=_seconds, default=3600.0, metavar="S", help="seconds to wait for an answer (default 3600)")
-    add("--once", action="store_true", help="one look, then leave")
-    add("--json", action="store_true", help="one JSON object a line")
+    add("--log-dir", type=whole_path, metavar="L", help="the launch's logs, <workspace>/slurm_out/<benchmark>/<launch>")
+    parser.add_waits()
     return parser
 
 
@@ -64,77 +54,14 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
-    return seconds
-
-
-@dataclass(frozen=True)
-class View:
-    """One look at a launch; the jobs were asked for before the markers, so that no end is missed between the two."""
-
-    standing: Standing
-    jobs: list[SkyJob] | NoSky
-
-    @property
-    def left(self) -> int:
-        """Bundles without a marker."""
-        return self.standing.bundles - len(self.standing.done | self.standing.failed)
-
-    @property
-    def verdict(self) -> str:
-        """What ends the watch; empty while it goes on."""
-        if not self.left:
-            return "DONE"
-        if self.standing.closed:
-            return "CLOSED"
-        if not isinstance(self.jobs, NoSky) and self.jobs and not any(job.at_work for job in self.jobs):
-            return "WORKERS GONE"
-        return ""
-
-    @property
-    def line(self) -> str:
-        """The look for people."""
-        bundles, done, failed = self.standing.bundles, len(self.standing.done), len(self.standing.failed)
-        left = 100 * self.left / bundles
-        return f"{left:.0f}% left: {done} done, {failed} failed, {self.left} left of {bundles} bundles; {self._workers}"
-
-    @property
-    def _workers(self) -> str:
-        if isinstance(self.jobs, NoSky):
-            return f"workers unknown: {self.jobs.why}"
-        if not self.jobs:
-            return f"no job called {self.standing.launch} is listed yet"
-        counts = Counter(job.status for job in self.jobs)
-        return "jobs: " + ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The look as JSON data."""
-        jobs = None if isinstance(self.jobs, NoSky) else [vars(job) for job in self.jobs]
-        return {
-            "event": "progress",
-            "launch": self.standing.launch,
-            "bundles": self.standing.bundles,
-            "done": len(self.standing.done),
-            "failed": len(self.standing.failed),
-            "left": self.left,
-            "jobs": jobs,
-            "jobs_unknown": self.jobs.why if isinstance(self.jobs, NoSky) else None,
-        }
-
-
 class Watch:
-    """The loop: look, say, wait."""
+    """The loop: look, say, remember, wait."""
 
     def __init__(self, queue: BucketQueue, options: argparse.Namespace) -> None:
         self._queue = queue
         self._options = options
-        self._told: set[tuple[Any, ...]] = set()
+        self._memory = Memory() if options.log_dir is None else read_memory(self._place(options.log_dir))
+        self._moved = time.monotonic()
         self._remarked = ""
 
     def run(self) -> int:
@@ -155,41 +82,53 @@ class Watch:
             time.sleep(min(self._options.interval, self._options.patience))
 
     def _look(self) -> int | None:
-        jobs = read_jobs(self._options.launch or self._queue.launch)
-        view = View(self._queue.standing(), jobs)
-        failed = list(self._failures())
+        view = self._view()
+        for bundle in sorted(view.standing.failed):
+            self._tell(bundle)
         self._say(view.to_dict(), view.line)
-        bad = bool(view.standing.failed)
-        match view.verdict:
-            case "DONE":
-                found = f"{len(view.standing.failed)} bundles with failed items" if bad else "every bundle is done"
-                return self._end("DONE", _BAD_END if bad else 0, found)
-            case "WORKERS GONE":
-                found = (
-                    f"{view.left} bundles have not ended and no job is at work; setup again launches what is missing"
-                )
-                return self._end("WORKERS GONE", _BAD_END, found)
-            case "CLOSED":
-                return self._end("CLOSED", _BAD_END, f"the queue was closed with {view.left} bundles left")
-        if self._options.once:
-            return _BAD_END if bad or failed else 0
-        return None
+        self._keep()
+        failed = bool(view.standing.failed)
+        if view.verdict:
+            return self._end(view.verdict, _BAD_END if failed or view.verdict != "DONE" else 0, view.ending)
+        return (_BAD_END if failed else 0) if self._options.once else None
 
-    def _failures(self) -> Iterator[dict[str, Any]]:
-        """Name each failed item, once."""
-        for item in self._queue.failures():
-            place = tuple(item.get(name) for name in ("bundle", "experiment", "dataset", "repeat", "fold"))
-            if place in self._told:
-                continue
-            self._told.add(place)
-            log = f"{self._queue.store.url}/{item['log']}" if item.get("log") else "no log"
-            names = ("experiment", "dataset", "repeat", "fold")
-            where = " ".join(f"{name}={item.get(name)}" for name in names)
-            self._say(
-                {"event": "item-failed", **item, "log": log},
-                f"FAILED (exit {item.get('exit')}) {where}: {item.get('reason')}; bundle {item['bundle']}, {log}",
-            )
-            yield item
+    def _view(self) -> View:
+        """Look, and note whether anything has moved since the last look, this watcher's own or an earlier one's."""
+        jobs = read_jobs(self._options.launch or self._queue.launch)
+        standing, leases = self._queue.standing(), self._queue.versions("leases")
+        if standing.bundles != self._options.n_bundles:
+            raise usage_error("n_bundles", f"{self._options.n_bundles} given, and the queue has {standing.bundles}")
+        signs = _digest([sorted(standing.done), sorted(standing.failed), sorted(leases.items())])
+        now, clock = time.time(), time.monotonic()
+        moved = signs != self._memory.signs
+        self._moved = clock if moved else self._moved
+        since = self._memory.still_since(now, moved=moved)
+        self._memory = replace(self._memory, signs=signs, moved_at=since, seen=True)
+        quiet = Quiet(now - since, clock - self._moved, self._options.patience)
+        return View(standing, jobs, bool(leases), quiet)
+
+    def _tell(self, bundle: str) -> None:
+        """Name the failed items of a bundle, unless someone has."""
+        if int(bundle) in self._memory.told:
+            return
+        for item in self._queue.failures(bundle):
+            said = {**item, "log": f"{self._queue.store.url}/{item['log']}" if item.get("log") else "no log"}
+            self._say({"event": "item-failed", **said}, _failed(said))
+        self._memory = replace(self._memory, told={**self._memory.told, int(bundle): ""})
+
+    def _keep(self) -> None:
+        """Remember, in the log folder if there is one."""
+        log_dir: Path | None = self._options.log_dir
+        if log_dir is None:
+            return
+        try:
+            log_dir.mkdir(parents=True, exist_ok=True)
+            keep_memory(self._place(log_dir), self._memory)
+        except OSError as error:
+            self._remark(f"{log_dir}: {error.strerror}: after a restart the failures are named again")
+
+    def _place(self, log_dir: Path) -> Path:
+        return log_dir / f".sky_progress_{self._queue.launch}.json"
 
     def _end(self, verdict: str, code: int, found: str) -> int:
         self._say({"event": "verdict", "verdict": verdict, "exit": code, "found": found}, f"{verdict}: {found}")
@@ -206,6 +145,17 @@ class Watch:
             sys.stderr.write(redact(text) + "\n")
 
 
+def _failed(item: dict[str, Any]) -> str:
+    """A failed item for people."""
+    names = ("experiment", "dataset", "repeat", "fold")
+    where = " ".join(f"{name}={item[name]}" for name in names if name in item) or "an unknown item"
+    return f"FAILED (exit {item.get('exit')}) {where}: {item.get('reason')}; bundle {item['bundle']}, {item['log']}"
+
+
+def _digest(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Watch the launch; the exit code."""
     parser = build_parser()
@@ -214,19 +164,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not found:
         parser.error(f"{options.queue_uri} is no queue, <run>/queue/<launch>")
     try:
-        queue = BucketQueue(open_store(run), launch)
-        bundles = queue.facts()["bundles"]
-        if bundles != options.n_bundles:
-            parser.error(f"{options.n_bundles} bundles given, and the queue has {bundles}")
-        return Watch(queue, options).run()
+        return watched(Watch(BucketQueue(open_store(run), launch), options).run)
     except Failure as failure:
         sys.stderr.write(redact(f"{failure}") + "\n")
-        return {Exit.USAGE: _USAGE, Exit.ENVIRONMENT: int(Exit.ENVIRONMENT)}.get(failure.exit, _BAD_END)
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:  # nobody reads any more
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+        return {Exit.USAGE: USAGE, Exit.ENVIRONMENT: int(Exit.ENVIRONMENT)}.get(failure.exit, _BAD_END)
 
 
 if __name__ == "__main__":

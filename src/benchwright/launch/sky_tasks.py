@@ -11,6 +11,8 @@ from benchwright.launch.frozen_environment import REQUIREMENTS
 from benchwright.launch.plan import SkyPilotSetup
 
 ENVIRONMENT = "~/benchwright/env"
+_RESTARTS = 3
+"""Of a worker that leaves with an error, such as a bucket that does not answer; preemptions do not count."""
 _VENV = "$HOME/benchwright/venv"
 _SOURCES = "$HOME/benchwright/src"
 
@@ -33,7 +35,7 @@ def job_task(
     worker = shlex.join(["-m", "benchwright.launch.bucket_worker", run_uri, launch])
     return {
         "name": launch,
-        "resources": _resources(setup, resources),
+        "resources": {**_resources(setup, resources), "job_recovery": {"max_restarts_on_errors": _RESTARTS}},
         **ready,
         "run": f'exec "{_VENV}/bin/python" {worker} --folder "$HOME/benchwright/work-${{SKYPILOT_JOB_RANK:-0}}"\n',
     }
@@ -82,5 +84,5 @@ def _ready(manifest: Mapping[str, Any], environment: str) -> dict[str, Any]:
             f'rm -rf "{folder}" && mkdir -p "{folder}"',
             f'tar -xzf {ENVIRONMENT}/{checkout["name"]}.tar.gz -C "{folder}"',
         ]
-        lines += [f'{install} -e "{folder}/{project}"' for project in checkout["projects"]]
+        lines += [f'{install} -e "{folder}"/{shlex.quote(place)}' for place in checkout["projects"].values()]
     return {"file_mounts": {ENVIRONMENT: environment}, "setup": "".join(f"{line}\n" for line in lines)}

@@ -57,7 +57,8 @@ SYMPTOMS = (
     Symptom(
         "gpu-memory",
         "folds side by side on the card, or one table too large for it",
-        "confirm fake_memory_for_estimates; for one wide table a smaller support size, or its folds one after another",
+        "confirm fake_memory_for_estimates; for one wide table PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True in the "
+        "wrapper's warm-up, a smaller support size, or its folds one after another",
         said=(
             r"CUDA out of memory",
             r"CUDA error: out of memory",

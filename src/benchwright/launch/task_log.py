@@ -10,7 +10,7 @@ from enum import Enum
 
 _MOST_LINES = 4000
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_STARTED = re.compile(r"##### item \d+/\d+ started: (?P<item>.*)")
+_STARTED = re.compile(r"##### item \d+/(?P<total>\d+) started: (?P<item>.*)")
 _SKIPPED = re.compile(r"##### item skipped, its result is there: (?P<item>.*)")
 _FAILED = re.compile(r"##### item FAILED \(exit (?P<exit>-?\d+)\): (?P<item>.*)")
 _STOPPED = re.compile(r"##### item (?:stopped by \w+|not run): (?P<item>.*)")
@@ -42,7 +42,8 @@ class TaskLog:
     """A log read whole. ``ok`` and ``failed`` are the last summary's, None where it has none.
 
     ``not_run`` items were given up after three failures in a row. ``scheduler`` are SLURM's own lines of the last
-    attempt, ``outside`` the last lines that belong to no item.
+    attempt, ``outside`` the last lines that belong to no item. Of ``total`` items, 0 where none was begun, ``reached``
+    are those that were begun or had their result.
     """
 
     lost: tuple[LostItem, ...] = ()
@@ -51,6 +52,8 @@ class TaskLog:
     not_run: int = 0
     scheduler: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
+    total: int = 0
+    reached: frozenset[str] = frozenset()
 
 
 def read_task_log(lines: Iterable[str]) -> TaskLog:
@@ -74,6 +77,8 @@ class _Reader:
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_LINES))
     scheduler: list[str] = field(default_factory=list)
     summary: TaskLog = field(default_factory=TaskLog)
+    total: int = 0
+    reached: set[str] = field(default_factory=set)
 
     def read(self, line: str) -> None:
         if not line.startswith("##### "):
@@ -84,11 +89,10 @@ class _Reader:
             if not self.open:
                 self.summary = TaskLog()
             self.open[started["item"]] = None
-            self.lost.pop(started["item"], None)
-            self._begin()
+            self.total = int(started["total"])
+            self._begin(started["item"])
         elif skipped := _SKIPPED.fullmatch(line):
-            self.lost.pop(skipped["item"], None)
-            self._begin()
+            self._begin(skipped["item"])
         elif failed := _FAILED.fullmatch(line):
             self._lose(failed["item"], End.FAILED, int(failed["exit"]))
         elif stopped := _STOPPED.fullmatch(line):
@@ -101,7 +105,9 @@ class _Reader:
         else:
             self.lines.append(line)
 
-    def _begin(self) -> None:
+    def _begin(self, item: str) -> None:
+        self.reached.add(item)
+        self.lost.pop(item, None)
         self.lines.clear()
         self.scheduler.clear()
 
@@ -119,6 +125,8 @@ class _Reader:
             lost=(*self.lost.values(), *unfinished),
             scheduler=tuple(self.scheduler),
             outside=tuple(self.lines),
+            total=self.total,
+            reached=frozenset(self.reached),
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchwright.launch.symptoms import MOST_OF_ONE_CAUSE, SYMPTOMS, UNEXPLAINED, UNFINISHED, WRAPPER, Symptom
 from benchwright.launch.task_log import End, LostItem, Raised, TaskLog, exceptions
@@ -24,7 +24,8 @@ _OUTSIDE = "no item"
 class Finding:
     """A failed item, or a task that failed without one: its class, what shows it, and the cause in one line.
 
-    Findings of one class with an equal ``key`` have the same cause.
+    Findings of one class with an equal ``key`` have the same cause. An item that was not ``started`` was still to come
+    when its task was ended.
     """
 
     symptom: Symptom
@@ -32,6 +33,7 @@ class Finding:
     cause: str
     key: str
     evidence: tuple[str, ...]
+    started: bool = True
 
     @property
     def same(self) -> tuple[str, str]:
@@ -58,19 +60,35 @@ class Group:
     @property
     def ask_now(self) -> str:
         """Why to stop and ask before anything is launched again; empty where the symptom's own advice is enough."""
-        if len(self.findings) > MOST_OF_ONE_CAUSE and self.symptom.relaunch:
-            return f"{len(self.findings)} items fail for one reason"
+        failed = sum(finding.started for finding in self.findings)
+        if failed > MOST_OF_ONE_CAUSE and self.symptom.relaunch:
+            return f"{failed} items fail for one reason"
         return ""
 
 
-def triage_log(log: TaskLog, state: str = "", exit_code: str = "") -> list[Finding]:
-    """Class what failed in one task. ``state`` and ``exit_code`` are the scheduler's, where it was asked."""
+def triage_log(log: TaskLog, state: str = "", exit_code: str = "", items: Sequence[str] = ()) -> list[Finding]:
+    """Class what failed in one task. ``state`` and ``exit_code`` are the scheduler's, where it was asked.
+
+    ``items`` are the task's by their coordinates, in order, where they are known: those that it never came to are
+    named by them, else by their place.
+    """
     found = [_of_item(item, log, state) for item in log.lost]
-    if found or not (state or log.outside):
+    bundle_ended = not state and log.ok is not None
+    if not found and (state or log.outside) and not bundle_ended:
+        found = _of_task(log, state, exit_code)
+    if not (found and found[-1].symptom.states and found[-1].symptom.relaunch):  # nothing that the scheduler ended
         return found
-    if not state and log.ok is not None:  # a bundle that went to its end and lost nothing
-        return []
-    return _of_task(log, state, exit_code)
+    waiting = [replace(found[-1], item=item, started=False) for item in _not_reached(log, items)]
+    return waiting if waiting and found[-1].item == _OUTSIDE else [*found, *waiting]
+
+
+def _not_reached(log: TaskLog, items: Sequence[str]) -> list[str]:
+    """The items that a task never came to, without those that it gave up itself."""
+    total = log.total or len(items)
+    number = max(0, total - len(log.reached) - log.not_run)
+    if len(items) == total and log.reached.issubset(items):  # else they are another set-up's
+        return [item for item in items if item not in log.reached][:number]
+    return [f"item {place}/{total}" for place in range(total - number + 1, total + 1)]
 
 
 def group(findings: Iterable[Finding]) -> list[Group]:
@@ -113,12 +131,17 @@ def _stopped(item: LostItem, log: TaskLog, state: str) -> Finding:
     for symptom in SYMPTOMS:
         for line in log.scheduler:
             if any(re.search(pattern, line) for pattern in symptom.ended):
-                return Finding(symptom, item.item, line.partition("error: ")[2], symptom.code, (line,))
+                return _of_scheduler(symptom, item.item, line.partition("error: ")[2], (line,))
     by_state = _of_state(state)
     if by_state is not None:
-        return Finding(by_state, item.item, f"{state}: {by_state.meaning}", state, log.outside[-_MOST_EVIDENCE:])
+        return _of_scheduler(by_state, item.item, f"{state}: {by_state.meaning}", log.outside[-_MOST_EVIDENCE:])
     ended = UNFINISHED if item.end is End.UNFINISHED else UNEXPLAINED
     return Finding(ended, item.item, ended.meaning, ended.code, item.lines[-_MOST_EVIDENCE:])
+
+
+def _of_scheduler(symptom: Symptom, item: str, cause: str, evidence: tuple[str, ...]) -> Finding:
+    """What the scheduler ended; that it says so in the log or by a state makes no two causes."""
+    return Finding(symptom, item, cause, symptom.code, evidence)
 
 
 def _of_task(log: TaskLog, state: str, exit_code: str) -> list[Finding]:
@@ -126,11 +149,14 @@ def _of_task(log: TaskLog, state: str, exit_code: str) -> list[Finding]:
     lines = [*log.outside, *([f"exit code {exit_code}"] if exit_code else [])]
     for number, line in enumerate(lines):
         for symptom in SYMPTOMS:
-            if any(re.search(pattern, line) for pattern in symptom.said + symptom.ended):
+            if any(re.search(pattern, line) for pattern in symptom.said):
                 return [Finding(symptom, _OUTSIDE, _first_line(line), _same(line), _around(lines, number))]
+            if any(re.search(pattern, line) for pattern in symptom.ended):
+                return [_of_scheduler(symptom, _OUTSIDE, _first_line(line), _around(lines, number))]
     by_state = _of_state(state)
     if by_state is not None:
-        return [Finding(by_state, _OUTSIDE, f"{state}: {by_state.meaning}", state, tuple(lines[-_MOST_EVIDENCE:]))]
+        cause, evidence = f"{state}: {by_state.meaning}", tuple(lines[-_MOST_EVIDENCE:])
+        return [_of_scheduler(by_state, _OUTSIDE, cause, evidence)]
     raised = list(exceptions(lines))
     if raised:
         return [_of_wrapper(raised, _OUTSIDE)]

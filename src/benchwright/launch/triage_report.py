@@ -14,6 +14,7 @@ from benchwright.contract import Exit, Failure, Outcome, Problem, usage_error
 from benchwright.launch.symptoms import UNFINISHED
 from benchwright.launch.task_log import TaskLog, read_task_log
 from benchwright.launch.triage import Finding, Group, group, triage_log
+from benchwright.node.array_items import find_items, setup_folder
 from benchwright.node.array_view import ArrayView, Standing, Task, view_array
 from benchwright.node.array_watch import Poll
 from benchwright.slurm import CallError, Clients, read_attempts, read_queue
@@ -26,13 +27,22 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class TaskTriage:
-    """One task, by its id or its bundle's name: its log if it has one, what that says, and what failed."""
+    """One task, by its id or its bundle's name: its log if it has one, what that says, and what failed.
+
+    ``unreadable`` says why the log could not be read.
+    """
 
     name: str
     path: Path | None
     log: TaskLog
     state: str
     findings: tuple[Finding, ...]
+    unreadable: str = ""
+
+    @property
+    def not_started(self) -> int:
+        """Items that the task never came to."""
+        return sum(not finding.started for finding in self.findings)
 
     def line(self) -> str:
         """What a bundle did, for people: its results count, not its state."""
@@ -41,7 +51,8 @@ class TaskTriage:
         if log.ok is None:
             return f"{self.name}{state}: no bundle summary"
         not_run = f", {log.not_run} not run after three failures in a row" if log.not_run else ""
-        return f"{self.name}{state}: ok={log.ok} failed={log.failed}{not_run}"
+        not_started = f", {self.not_started} not started" if self.not_started else ""
+        return f"{self.name}{state}: ok={log.ok} failed={log.failed}{not_run}{not_started}"
 
 
 @dataclass(frozen=True)
@@ -67,15 +78,16 @@ class TriageReport:
     def outcome(self) -> Outcome:
         """The report in a script's form."""
         lost = [task for task in self.tasks if task.findings]
-        failed = sum(len(task.findings) for task in lost)
+        findings = [finding for task in lost for finding in task.findings]
         launch = [self.relaunch] if self.relaunch and any(self._needs_launch(task) for task in lost) else []
         return Outcome(
-            summary=self._summary(failed, len(lost)),
+            summary=self._summary(findings, len(lost)),
             data={
                 "log_dir": str(self.log_dir),
                 "job": self.job,
                 "tasks": len(self.tasks),
-                "failed": failed,
+                "failed": sum(finding.started for finding in findings),
+                "not_started": sum(not finding.started for finding in findings),
                 "groups": [self._group_dict(one) for one in self.groups],
                 "bundles": [_bundle_dict(task) for task in lost],
                 "ask_now": [f"{one.symptom.code}: {one.ask_now}" for one in self.groups if one.ask_now],
@@ -83,13 +95,13 @@ class TriageReport:
             details=list(self._lines(lost)),
             problems=self.problems,
             next=launch,
-            exit=Exit.NO if failed else Exit.DONE,
+            exit=Exit.NO if findings or any(task.unreadable for task in self.tasks) else Exit.DONE,
         )
 
-    def _summary(self, failed: int, tasks: int) -> str:
-        if not failed:
+    def _summary(self, findings: Sequence[Finding], tasks: int) -> str:
+        if not findings:
             return f"nothing failed in {len(self.tasks)} tasks"
-        counts = f"{_counted(failed, 'failure')}, {_counted(len(self.groups), 'cause')}"
+        counts = f"{_numbers(findings)}, {_counted(len(self.groups), 'cause')}"
         return f"{counts}, in {tasks} of {len(self.tasks)} tasks"
 
     def _needs_launch(self, task: TaskTriage) -> bool:
@@ -98,7 +110,7 @@ class TriageReport:
 
     def _lines(self, lost: Sequence[TaskTriage]) -> Iterator[str]:
         for one in self.groups:
-            yield f"{one.symptom.code}, {_counted(len(one.findings), 'failure')}: {one.cause}"
+            yield f"{one.symptom.code}, {_numbers(one.findings)}: {one.cause}"
             yield f"    means: {one.symptom.meaning}"
             yield f"    do: {one.symptom.action}"
             if one.ask_now:
@@ -114,13 +126,19 @@ class TriageReport:
     def _places(self, one: Group) -> Iterator[str]:
         items = self._members[one.findings[0].same]
         for task, finding in items[:_NAMED]:
-            yield f"{finding.item}, {task.path or f'{task.name} has no log'}"
+            not_started = "" if finding.started else ", not started"
+            yield f"{finding.item}{not_started}, {task.path or f'{task.name} has no log'}"
         if len(items) > _NAMED:
             yield f"and {len(items) - _NAMED} more"
 
     def _group_dict(self, one: Group) -> dict[str, Any]:
         places = [
-            {"item": finding.item, "task": task.name, "log": str(task.path) if task.path else None}
+            {
+                "item": finding.item,
+                "started": finding.started,
+                "task": task.name,
+                "log": str(task.path) if task.path else None,
+            }
             for task, finding in self._members[one.findings[0].same]
         ]
         return {
@@ -136,6 +154,13 @@ class TriageReport:
         }
 
 
+def _numbers(findings: Sequence[Finding]) -> str:
+    failed = sum(finding.started for finding in findings)
+    waiting = len(findings) - failed
+    counts = [_counted(failed, "failure")] if failed else []
+    return ", ".join([*counts, f"{waiting} not started"] if waiting else counts)
+
+
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}" + ("" if count == 1 else "s")
 
@@ -147,6 +172,7 @@ def _bundle_dict(task: TaskTriage) -> dict[str, Any]:
         "ok": task.log.ok,
         "failed": task.log.failed,
         "not_run": task.log.not_run,
+        "not_started": task.not_started,
         "log": str(task.path) if task.path else None,
     }
 
@@ -169,7 +195,12 @@ def triage_run(log_dir: Path, job: int | None = None, *, scripts: Path, clients:
         expected = "slurm-<job>_<task>.out, or bundle_<i>.log of a local run"
         fix = "wait until a task has begun, or name the array's own folder"
         raise Failure([*problems, Problem("no-logs", str(log_dir), "no log of a task", expected, fix)])
-    tasks = tuple(_tasks(logs, job, view))
+    tasks = tuple(_tasks(logs, job, view, _items(log_dir, view)))
+    problems += [
+        Problem("unreadable-log", str(task.path), task.unreadable, "a log that can be read", "look at it yourself")
+        for task in tasks
+        if task.unreadable
+    ]
     groups = tuple(group(finding for task in tasks for finding in task.findings))
     return TriageReport(log_dir, job, tasks, groups, _relaunch(log_dir, scripts), tuple(problems))
 
@@ -194,7 +225,7 @@ def _find_logs(log_dir: Path, job: int | None) -> dict[_Place, Path]:
 
 def _ask(job: int, clients: Clients) -> tuple[ArrayView | None, list[Problem]]:
     """What the scheduler says of the tasks; a problem where it does not answer."""
-    poll = Poll(at=0, attempts=read_attempts(clients, job), queue=read_queue(clients, job))
+    poll = Poll(at=0, clock=0, attempts=read_attempts(clients, job), queue=read_queue(clients, job))
     problems = [
         Problem("scheduler-silent", f"job {job}", str(answer), "its states", "the logs alone were read")
         for answer in (poll.attempts, poll.queue)
@@ -207,16 +238,31 @@ def _ask(job: int, clients: Clients) -> tuple[ArrayView | None, list[Problem]]:
     return view_array(poll.queue_rows, poll.account_rows, tasks), []
 
 
-def _tasks(logs: Mapping[_Place, Path], job: int | None, view: ArrayView | None) -> Iterator[TaskTriage]:
+def _items(log_dir: Path, view: ArrayView | None) -> Mapping[int, Sequence[str]]:
+    """The items of an array's failed tasks by their coordinates; none where they are not known."""
+    failed = view.those(Standing.FAILED) if view else []
+    if not view or not failed:
+        return {}
+    folder = setup_folder(None, log_dir)
+    found = find_items(folder, given=None, command=view.command, tasks=view.total, submitted=view.submitted)
+    if isinstance(found, str):
+        return {}
+    return {task: [found.items[place].label() for place in found.places[task]] for task in failed}
+
+
+def _tasks(
+    logs: Mapping[_Place, Path], job: int | None, view: ArrayView | None, items: Mapping[int, Sequence[str]]
+) -> Iterator[TaskTriage]:
     known = {(job, number): task for number, task in view.tasks.items()} if view else {}
     for place in sorted({*logs, *known}, key=lambda place: (place[0] or 0, place[1])):
         path, task = logs.get(place), known.get(place)
-        log = TaskLog() if path is None else _read(path)
+        log, unreadable = (TaskLog(), "") if path is None else _read(path)
         failed = task is not None and task.standing is Standing.FAILED
         state, code = (task.state, task.exit_code) if task is not None and failed else ("", "")
-        findings = [finding for finding in triage_log(log, state, code) if _counts(finding, task)]
+        own = items.get(place[1], ()) if place[0] == job else ()
+        findings = [finding for finding in triage_log(log, state, code, own) if _counts(finding, task)]
         name = f"bundle {place[1]}" if place[0] is None else f"{place[0]}_{place[1]}"
-        yield TaskTriage(name, path, log, state, tuple(findings))
+        yield TaskTriage(name, path, log, state, tuple(findings), unreadable)
 
 
 def _counts(finding: Finding, task: Task | None) -> bool:
@@ -228,23 +274,26 @@ def _counts(finding: Finding, task: Task | None) -> bool:
     return task.standing is Standing.FAILED or finding.symptom is not UNFINISHED
 
 
-def _read(path: Path) -> TaskLog:
-    """Read a log; lines without an end, as of a progress bar, are cut into pieces."""
+def _read(path: Path) -> tuple[TaskLog, str]:
+    """Read a log, and why it could not be; lines without an end, as of a progress bar, are cut into pieces."""
     try:
         with path.open("rb") as file:
-            return read_task_log(
-                line.decode("utf-8", "replace") for line in iter(lambda: file.readline(_LONGEST_LINE), b"")
-            )
+            lines = (line.decode("utf-8", "replace") for line in iter(lambda: file.readline(_LONGEST_LINE), b""))
+            return read_task_log(lines), ""
     except FileNotFoundError:  # a link to a log that is gone
-        return TaskLog()
+        return TaskLog(), ""
+    except OSError as error:
+        return TaskLog(), error.strerror or str(error)
 
 
 def _relaunch(log_dir: Path, scripts: Path) -> str:
-    """The setup command of the run script that names this benchmark; empty where there is none."""
-    benchmark = log_dir.parent.name
+    """The setup command of the run script that names this benchmark; empty where there is none.
+
+    The logs of a run are in a folder of their own below the benchmark's, or in that itself.
+    """
     for script in sorted(scripts.glob("run_*.py")):
         source = script.read_text("utf-8", "replace")
-        if _constant(source, "BENCHMARK_NAME") == benchmark:
+        if _constant(source, "BENCHMARK_NAME") in (log_dir.parent.name, log_dir.name):
             return shlex.join([_constant(source, "PYTHON_PATH") or "python3", str(script), "setup"])
     return ""
 

@@ -5,9 +5,12 @@ What cannot be told is waited for; silence is never an end.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from benchwright.node.array_view import ArrayView, Standing
 from benchwright.node.array_watch import ALL_THERE, NO_SLURM, NOT_ALL_THERE, Doubt, Poll, Request, Unclear, Verdict
-from benchwright.slurm import CallError, Trouble, array_id
+from benchwright.node.lengths import length
+from benchwright.slurm import CallError, Trouble, brief_id
 
 _LOOKS_AT_MISSING_RESULTS = 3
 """A file that a node has just written may reach this machine some seconds late."""
@@ -30,12 +33,12 @@ def ending(request: Request, poll: Poll, view: ArrayView, *, seen: bool) -> Verd
         return Verdict("NO SLURM", NO_SLURM, f"{error}; run this on the cluster's head node")
     if view.owner not in ("", request.user):
         text = f"it belongs to {view.owner}, not to {request.user}: is the id right? --user {view.owner} if it is"
-        return Doubt(Unclear.OWNER, text, poll.at)
+        return Doubt(Unclear.OWNER, text, poll.clock)
     settled = not view.active and not view.count(Standing.UNKNOWN)
     if error is not None and not (settled and not view.count(Standing.FAILED)):
-        return Doubt(Unclear.QUEUE, f"no answer from the queue ({error})", poll.at)
+        return Doubt(Unclear.QUEUE, f"no answer from the queue ({error})", poll.clock)
     if not seen:
-        return Doubt(Unclear.JOB, f"neither the queue nor the accounts know it ({_silence(poll)})", poll.at)
+        return Doubt(Unclear.JOB, f"neither the queue nor the accounts know it ({_silence(poll)})", poll.clock)
     if view.active:
         return None
     if settled:
@@ -44,7 +47,7 @@ def ending(request: Request, poll: Poll, view: ArrayView, *, seen: bool) -> Verd
         return _by_results(request, poll, view)
     late = f": {poll.accounts_error}" if poll.accounts_error else ", and the accounts are late"
     text = f"it has left the queue, and nothing says yet how {_unknown(request, view)} ended{late}"
-    return Doubt(Unclear.ACCOUNTS, text, poll.at)
+    return Doubt(Unclear.ACCOUNTS, text, poll.clock)
 
 
 def resolved(request: Request, poll: Poll, view: ArrayView, doubt: Doubt) -> Verdict | None:
@@ -53,7 +56,7 @@ def resolved(request: Request, poll: Poll, view: ArrayView, doubt: Doubt) -> Ver
         if not request.once and doubt.polls < _LOOKS_AT_MISSING_RESULTS:
             return None
         return _gaps(request, poll, doubt)
-    if request.once or poll.at - doubt.since < request.patience:
+    if request.once or poll.clock - doubt.since < request.patience:
         return None
     if doubt.kind is Unclear.ACCOUNTS and poll.accounts_error:
         final = _by_results(request, poll, view)
@@ -61,8 +64,7 @@ def resolved(request: Request, poll: Poll, view: ArrayView, doubt: Doubt) -> Ver
             return final
         if final.kind is Unclear.GAPS:
             return _gaps(request, poll, final)
-    minutes = f"{request.patience / 60:.0f} min" if request.patience >= 60 else f"{request.patience:g} s"
-    text = f"{doubt.text}; given up after {minutes}{_of_results(request, poll)}"
+    text = f"{doubt.text}; given up after {length(request.patience)}{_of_results(request, poll)}"
     return Verdict(_GIVEN_UP[doubt.kind], NOT_ALL_THERE, text)
 
 
@@ -77,7 +79,7 @@ def _silence(poll: Poll) -> str:
 
 def _unknown(request: Request, view: ArrayView) -> str:
     unknown = view.those(Standing.UNKNOWN)
-    return array_id(request.job, unknown) if unknown else f"{view.lacking} tasks"
+    return brief_id(request.job, unknown) if unknown else f"{view.lacking} tasks"
 
 
 def _final(request: Request, poll: Poll, view: ArrayView, *, by_results: bool = False) -> Verdict | Doubt:
@@ -91,12 +93,13 @@ def _final(request: Request, poll: Poll, view: ArrayView, *, by_results: bool = 
     short = results is not None and request.expected is not None and results.complete < request.expected
     if short and poll.missing is None and not failed:
         return _incomplete(poll, f"results are missing, of this array or of others: {poll.no_items}")
-    which = f" ({array_id(request.job, failed)})" if failed else ""
+    which = f" ({brief_id(request.job, failed)})" if failed else ""
     text = f"{view.total} tasks, {view.total - len(failed)} done, {len(failed)} failed{which}"
     if by_results:
         text += ", some known by their results alone"
     lost = tuple(place for _, places in sorted(missing.items()) for place in places)
-    return Verdict("DONE", NOT_ALL_THERE if failed else ALL_THERE, text + _of_results(request, poll), lost)
+    text += _of_results(request, poll) + "".join(f"; {clause}" for clause in without_accounts(poll))
+    return Verdict("DONE", NOT_ALL_THERE if failed else ALL_THERE, text, lost)
 
 
 def _by_results(request: Request, poll: Poll, view: ArrayView) -> Verdict | Doubt:
@@ -115,8 +118,8 @@ def _by_results(request: Request, poll: Poll, view: ArrayView) -> Verdict | Doub
 
 def _incomplete(poll: Poll, text: str, missing: tuple[str, ...] = ()) -> Doubt:
     if poll.results is not None and not poll.results.whole_tree:
-        return Doubt(Unclear.RESULTS, "every task has ended, and not all results are looked at", poll.at)
-    return Doubt(Unclear.GAPS, text, poll.at, missing=missing)
+        return Doubt(Unclear.RESULTS, "every task has ended, and not all results are looked at", poll.clock)
+    return Doubt(Unclear.GAPS, text, poll.clock, missing=missing)
 
 
 def _of_results(request: Request, poll: Poll) -> str:
@@ -128,6 +131,15 @@ def _of_results(request: Request, poll: Poll) -> str:
     if request.expected is None or poll.missing is None or poll.results.complete >= request.expected:
         return text
     return f"{text} ({own} of this array missing, {max(0, request.expected - poll.results.complete - own)} of others)"
+
+
+def without_accounts(poll: Poll) -> Iterator[str]:
+    """What the counts go by where there are no accounts."""
+    error = poll.accounts_error
+    if error is not None:
+        off = error.trouble is Trouble.ACCOUNTING_OFF
+        state = "accounting is off" if off else f"accounting does not answer ({error})"
+        yield f"{state}: counted from the queue and the results alone"
 
 
 def counted(request: Request, poll: Poll) -> str:

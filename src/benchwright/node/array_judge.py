@@ -46,16 +46,27 @@ def _new_failures(request: Request, view: ArrayView, memory: Memory) -> Iterator
 
 
 def _remember(poll: Poll, view: ArrayView, memory: Memory) -> Memory:
-    found = poll.results.complete if poll.results else 0
-    moved = memory.moved_at is None or found > memory.results or not view.count(Standing.RUNNING)
+    found = _results_of(poll, memory)
     failed = view.those(Standing.FAILED)
     return Memory(
         told={**memory.told, **{index: view.tasks[index].attempt or memory.told.get(index, "") for index in failed}},
         ended={index: view.tasks[index].state for index in view.those(Standing.DONE, Standing.FAILED)},
-        results=max(found, memory.results),
-        moved_at=poll.at if moved else memory.moved_at,
+        results=found,
+        moved_at=memory.still_since(poll.at, moved=found != memory.results or not view.count(Standing.RUNNING)),
         seen=memory.seen or view.known,
     )
+
+
+def _results_of(poll: Poll, memory: Memory) -> int:
+    """How many results the array has written, or all arrays where its own are not known; a partial count says nothing.
+
+    Sibling arrays must not hide that this one stalls.
+    """
+    if poll.results is None or not poll.results.whole_tree:
+        return memory.results
+    if poll.missing is None:
+        return poll.results.complete
+    return poll.own - sum(map(len, poll.missing.values()))
 
 
 def _continued(doubt: Doubt, before: Doubt | None) -> Doubt:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,9 @@ _VERSION = 1
 class Memory:
     """``told`` maps failed tasks to the attempt that was reported, ``ended`` tasks to the state the queue showed.
 
-    ``results`` is the highest count seen, ``moved_at`` when it last grew or nothing ran (seconds since the epoch);
-    ``seen`` that the job was ever known.
+    ``results`` is the last count that was whole, ``moved_at`` when it last changed or nothing ran (since the epoch);
+    ``seen`` that the job was ever known. Of a queue in a bucket the tasks are its bundles, and ``signs`` is what showed
+    life there at the last look.
     """
 
     told: Mapping[int, str] = field(default_factory=dict)
@@ -27,6 +28,11 @@ class Memory:
     results: int = 0
     moved_at: float | None = None
     seen: bool = False
+    signs: str = ""
+
+    def still_since(self, at: float, *, moved: bool) -> float:
+        """Since when nothing has moved, as of ``at``. A time to come is that of a clock that was set back since."""
+        return at if moved or self.moved_at is None or not self.moved_at <= at else self.moved_at
 
 
 def memory_path(log_dir: Path, job: int) -> Path:
@@ -44,8 +50,9 @@ def read_memory(path: Path) -> Memory:
             results=int(content["results"]),
             moved_at=None if content["moved_at"] is None else float(content["moved_at"]),
             seen=bool(content["seen"]),
+            signs=str(content.get("signs", "")),
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
         return Memory()
 
 
@@ -62,6 +69,7 @@ def write_memory(path: Path, memory: Memory) -> None:
         "results": memory.results,
         "moved_at": memory.moved_at,
         "seen": memory.seen,
+        "signs": memory.signs,
     }
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
@@ -69,6 +77,15 @@ def write_memory(path: Path, memory: Memory) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def keep_memory(path: Path, memory: Memory) -> None:
+    """Store the memory, with the failures that another watcher has named meanwhile.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    write_memory(path, replace(memory, told={**read_memory(path).told, **memory.told}))
 
 
 def _pack(texts: Mapping[int, str]) -> dict[str, str]:

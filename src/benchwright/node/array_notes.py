@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from benchwright.node.array_ending import without_accounts
 from benchwright.node.array_memory import Memory
 from benchwright.node.array_view import ArrayView, Standing
 from benchwright.node.array_watch import Poll, Request
-from benchwright.slurm import Trouble, array_id
+from benchwright.node.lengths import length
+from benchwright.slurm import array_id, brief_id
 
 _INTERVALS_OF_A_STALL = 3
 _RELEASE = "scontrol release {id}"
-_CANCEL = "scancel {id}, then setup again"
+_CANCEL = "scancel --state=PENDING {id}, then setup again"
 _ANOTHER = "an operator opens it, or scontrol update jobid={id} partition=<another>"
 FREED_BY = {
     "JobHeldUser": _RELEASE,
@@ -32,7 +34,7 @@ FREED_BY = {
 
 def notes(request: Request, poll: Poll, view: ArrayView, memory: Memory) -> Iterator[str]:
     """Clauses that are said at every poll while they hold."""
-    yield from _accounts(poll)
+    yield from without_accounts(poll)
     yield from _held(request, view)
     yield from _stall(request, poll, view, memory)
     if request.log_dir is not None and not poll.logs_there:
@@ -51,29 +53,24 @@ def remarks(request: Request, poll: Poll, view: ArrayView) -> Iterator[str]:
         yield f"the job has {view.total} tasks, more than the {request.tasks} that were named"
 
 
-def _accounts(poll: Poll) -> Iterator[str]:
-    error = poll.accounts_error
-    if error is not None:
-        off = error.trouble is Trouble.ACCOUNTING_OFF
-        state = "accounting is off" if off else f"accounting does not answer ({error})"
-        yield f"{state}: counted from the queue and the results alone"
-
-
 def _held(request: Request, view: ArrayView) -> Iterator[str]:
     by_reason: dict[str, list[int]] = {}
-    for index in view.those(Standing.QUEUED, Standing.REQUEUED):
+    waiting = view.those(Standing.QUEUED, Standing.REQUEUED)
+    for index in waiting:
         by_reason.setdefault(view.tasks[index].reason, []).append(index)
     for reason, tasks in by_reason.items():
         if reason in FREED_BY:
-            tasks_id = array_id(request.job, tasks)
-            yield f"{tasks_id} held ({reason}): {FREED_BY[reason].format(id=tasks_id)}"
+            brief, whole = brief_id(request.job, tasks), array_id(request.job, tasks)
+            # Of all that waits, however scattered, the array's own id is enough.
+            target = request.job if brief != whole and len(tasks) == len(waiting) else whole
+            yield f"{brief} held ({reason}): {FREED_BY[reason].format(id=target)}"
 
 
 def _stall(request: Request, poll: Poll, view: ArrayView, memory: Memory) -> Iterator[str]:
     running = view.longest_running()
-    if poll.results is None or running is None or memory.moved_at is None:
+    if poll.results is None or not poll.results.whole_tree or running is None or memory.moved_at is None:
         return
     still = poll.at - memory.moved_at
     if still >= _INTERVALS_OF_A_STALL * request.interval:
         log = request.log(running) or f"the log of {array_id(request.job, [running])}"
-        yield f"STALLED: no new result for {still / 60:.0f} min while tasks run; look at {log}"
+        yield f"STALLED: no new result for {length(still)} while tasks run; look at {log}"

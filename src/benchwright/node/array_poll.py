@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from benchwright.node.array_items import ArrayItems, find_items, setup_folder
@@ -31,9 +33,10 @@ class Poller:
         queue = read_queue(self._clients, request.job)
         poll = Poll(
             at=time.time(),
+            clock=time.monotonic(),
             queue=queue,
             attempts=attempts,
-            logs_there=request.log_dir is None or request.log_dir.is_dir(),
+            logs_there=request.log_dir is None or os.path.isdir(request.log_dir),  # noqa: PTH112 - Path may raise
         )
         return poll if self._tree is None else self._with_results(poll, self._tree)
 
@@ -50,15 +53,13 @@ class Poller:
             )
             if not isinstance(self.items, str):
                 tree.claim(self.items.items.keys())
-        if not view.active:
-            tree.forget_lost()
-        count = tree.look(min(_SECONDS_FOR_RESULTS, request.interval))
+        count = tree.look(min(_SECONDS_FOR_RESULTS, request.interval), own_again=not view.active)
         if isinstance(self.items, str):
-            return Poll(poll.at, poll.queue, poll.attempts, count, None, self.items, poll.logs_there)
+            return replace(poll, results=count, no_items=self.items)
         missing = {
             index: lacking
             for index, places in self.items.places.items()
             for lacking in [tuple(place for place in places if not tree.has(place))]
             if lacking
         }
-        return Poll(poll.at, poll.queue, poll.attempts, count, missing, "", poll.logs_there)
+        return replace(poll, results=count, missing=missing, own=len(self.items.items))

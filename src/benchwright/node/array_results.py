@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import threading
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -37,7 +38,10 @@ class ResultTree:
         self._own: Collection[str] = frozenset()
         self._complete: set[str] = set()
         self._damaged: set[str] = set()
+        self._there = True
         self._unreadable = 0
+        self._whole_tree = False
+        self._own_again = False
         self._walk: threading.Thread | None = None
 
     def claim(self, own: Collection[str]) -> None:
@@ -45,28 +49,33 @@ class ResultTree:
         self._own = own
         self._complete.difference_update(own)
 
-    def look(self, seconds: float) -> ResultCount:
-        """Walk the tree, or go on with a walk that is under way; wait for it no longer than ``seconds``."""
+    def look(self, seconds: float, *, own_again: bool = False) -> ResultCount:
+        """Walk the tree, or go on with a walk that is under way; wait for it no longer than ``seconds``.
+
+        With ``own_again`` a walk asks of the array's own results that were there whether they still are.
+        """
+        self._own_again = own_again
         if self._walk is None or not self._walk.is_alive():
             self._walk = threading.Thread(target=self._go, daemon=True)
             self._walk.start()
         self._walk.join(seconds)
-        whole_tree = not self._walk.is_alive() and not self._unreadable
-        return ResultCount(len(self._complete), len(self._damaged), whole_tree, self.root.is_dir())
+        whole_tree = not self._walk.is_alive() and self._whole_tree
+        return ResultCount(len(self._complete), len(self._damaged), whole_tree, self._there)
 
     def has(self, place: str) -> bool:
         """Whether a whole result is at ``place``, a path below the root without the file's name."""
         return place in self._complete
 
-    def forget_lost(self) -> None:
-        """Look again whether the array's own results are there, before anyone says so for good."""
-        for place in self._complete.intersection(self._own):
-            if not (self.root / place / RESULT_NAME).is_file():
-                self._complete.discard(place)
-
     def _go(self) -> None:
-        self._unreadable = 0
+        """Walk the tree. A walk that dies on the way has not seen all of it."""
+        self._there = os.path.isdir(self.root)  # noqa: PTH112 - Path raises where it may not look
+        self._whole_tree = False
         self._damaged = set()
+        self._unreadable = 0
+        if self._own_again:
+            for place in self._complete.intersection(self._own):
+                if not self._is_there(place):
+                    self._complete.discard(place)
         own_methods = {place.partition("/")[0] for place in self._own}
         methods = self._folders(self.root)
         for method in sorted(methods, key=lambda name: (name not in own_methods, name)):
@@ -75,6 +84,7 @@ class ResultTree:
                     place = f"{method}/{task}/{split}"
                     if place not in self._complete and _SPLIT.fullmatch(split):
                         self._open(place)
+        self._whole_tree = not self._unreadable
 
     def _folders(self, folder: Path) -> list[str]:
         try:
@@ -87,8 +97,22 @@ class ResultTree:
             return []
 
     def _open(self, place: str) -> None:
-        path = self.root / place / RESULT_NAME
-        if not path.is_file():  # nothing yet; or a pipe, which would be waited for without end
+        if not self._is_there(place):
             return
-        whole = is_complete(path) if place in self._own else seems_complete(path)
-        (self._complete if whole else self._damaged).add(place)
+        path = Path(f"{self.root}/{place}/{RESULT_NAME}")
+        if is_complete(path) if place in self._own else seems_complete(path):
+            self._complete.add(place)
+        elif os.access(path, os.R_OK):
+            self._damaged.add(place)
+        else:
+            self._unreadable += 1
+
+    def _is_there(self, place: str) -> bool:
+        """Whether there is a file; a pipe would be waited for without end."""
+        try:
+            return stat.S_ISREG(os.stat(f"{self.root}/{place}/{RESULT_NAME}").st_mode)  # noqa: PTH116 - there are many
+        except FileNotFoundError:
+            return False
+        except OSError:  # a folder that may not be looked into
+            self._unreadable += 1
+            return False

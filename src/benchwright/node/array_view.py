@@ -113,8 +113,7 @@ def view_array(
     latest = [row.submit for row in queue] if queue else [history[-1].submit for history in histories.values()]
     expected = set(range(tasks))
     if expected.issuperset(seen):
-        for index in expected.difference(seen):
-            seen[index] = Task(Standing.UNKNOWN)
+        seen |= dict.fromkeys(expected.difference(seen), Task(Standing.UNKNOWN))
     return ArrayView(
         tasks=seen,
         lacking=max(0, tasks - len(seen)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from benchwright.node.array_ending import counted
 from benchwright.node.array_view import Standing
 from benchwright.node.array_watch import NewFailure, Report, Request, Unclear
 from benchwright.node.job_file import Item
-from benchwright.slurm import array_id
+from benchwright.slurm import array_id, brief_id
 
 _MOST_LINES = 20
 _CANNOT_OPEN_LOG = "0:53"
@@ -40,7 +41,7 @@ class TextVoice:
                 logs = f", logs {failure.log.parent}/slurm-{self._request.job}_<task>.out" if failure.log else ""
                 rest.setdefault(_ended(failure) + logs, []).append(failure.index)
         for how, tasks in rest.items():
-            yield f"FAILED {array_id(self._request.job, tasks)}: {how}"
+            yield f"FAILED {brief_id(self._request.job, tasks)}: {how}"
 
     def progress(self, report: Report) -> Iterator[str]:
         """The interval line: the share of tasks left, the counts, and what else holds."""
@@ -89,7 +90,7 @@ class JsonVoice:
             "progress",
             report,
             tasks=report.view.total,
-            left_percent=round(_left(report), 1),
+            left_percent=round(100 * _left(report) / report.view.total, 1),
             **{standing.value: report.view.count(standing) for standing in Standing},
             results=results.complete if results else None,
             results_partial=not results.whole_tree if results else None,
@@ -126,18 +127,19 @@ def summary(request: Request, report: Report) -> str:
         counts = [f"{view.count(standing)} {standing.value}" for standing in _COUNTED]
         unknown = view.count(Standing.UNKNOWN)
         counts += [f"{unknown} unknown"] if unknown else []
-        parts.append(f"{_left(report):.0f}% of {view.total} tasks left; {', '.join(counts)}")
+        percent = -(-100 * _left(report) // view.total)  # rounded up: 0 is said of none left
+        parts.append(f"{percent}% of {view.total} tasks left; {', '.join(counts)}")
         parts += [f"results {counted(request, report.poll)}"] if report.poll.results is not None else []
     if doubt is not None:
-        until = time.strftime("%H:%M", time.localtime(doubt.since + request.patience))
+        left = doubt.since + request.patience - report.poll.clock
+        until = time.strftime("%H:%M", time.localtime(report.poll.at + left))
         parts += [doubt.text, "looking again" if doubt.kind is Unclear.GAPS else f"waiting until {until}"]
     return "; ".join(parts if report.uncounted else [*parts, *report.notes])
 
 
-def _left(report: Report) -> float:
+def _left(report: Report) -> int:
     view = report.view
-    ended = view.count(Standing.DONE) + view.count(Standing.FAILED)
-    return 100 * (view.total - ended) / view.total
+    return view.total - view.count(Standing.DONE) - view.count(Standing.FAILED)
 
 
 def _ended(failure: NewFailure) -> str:
@@ -159,7 +161,7 @@ def _log(failure: NewFailure) -> str:
 def _there(log: Path | None) -> Path | None:
     """The log where it is: an older SLURM, which makes no folders, leaves it above the array's."""
     places = () if log is None else (log, log.parent.parent / log.name)
-    return next((place for place in places if place.exists()), None)
+    return next((place for place in places if os.path.exists(place)), None)  # noqa: PTH110 - Path may raise
 
 
 def _next(request: Request, report: Report) -> Sequence[str]:

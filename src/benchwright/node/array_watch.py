@@ -37,17 +37,19 @@ class Request:
 
 @dataclass(frozen=True)
 class Poll:
-    """What one poll found at ``at``, seconds since the epoch.
+    """What one poll found at ``at``, seconds since the epoch. ``clock`` is the same moment on the monotonic clock.
 
-    ``missing`` are the places of the array's own results that are not there, by task; None where its items are not
-    known, which ``no_items`` then explains.
+    Waits are measured by the latter, since machines set their clocks. ``missing`` are the places of the array's results
+    that are not there, by task, of ``own`` in all; None where its items are not known, and ``no_items`` says why.
     """
 
     at: float
+    clock: float
     queue: Sequence[QueueRow] | CallError
     attempts: Sequence[AttemptRow] | CallError
     results: ResultCount | None = None
     missing: Mapping[int, Sequence[str]] | None = None
+    own: int = 0
     no_items: str = ""
     logs_there: bool = True
 
@@ -105,7 +107,7 @@ class Unclear(Enum):
 
 @dataclass(frozen=True)
 class Doubt:
-    """Something unclear: since when, at how many polls, and which results lack."""
+    """Something unclear: since when on the monotonic clock, at how many polls, and which results lack."""
 
     kind: Unclear
     text: str

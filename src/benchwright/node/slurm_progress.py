@@ -17,49 +17,32 @@ import pwd
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
-from typing import NoReturn
 
 from benchwright.node.array_judge import judge
-from benchwright.node.array_memory import Memory, memory_path, read_memory, write_memory
+from benchwright.node.array_memory import Memory, keep_memory, memory_path, read_memory
 from benchwright.node.array_poll import Poller
 from benchwright.node.array_voices import JsonVoice, TextVoice, summary
 from benchwright.node.array_watch import Doubt, Report, Request
-from benchwright.slurm import Clients
+from benchwright.node.watcher import WatcherParser, watched, whole_path
+from benchwright.slurm import MOST_TASKS, Clients
 
-_USAGE = 64  # sysexits.h EX_USAGE: 2 is taken by the failures of tasks
+_NO_JOB = 2**32 - 2  # SLURM's ids have 32 bits, and the last two mean none
 _SECONDS_IN_DOUBT = 30.0
 """Between polls while something has to become clear: an interval may be half an hour."""
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """Leave with 64."""
-        self.print_usage(sys.stderr)
-        self.exit(_USAGE, f"{self.prog}: {message}\n")
-
-
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser."""
-    parser = _Parser(
-        prog="slurm_progress.sh",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = WatcherParser("slurm_progress.sh", __doc__)
     add = parser.add_argument
-    add("job_id", type=_count, help="the array's id, from sbatch")
-    add("tasks", type=_positive, help="the number of its tasks, K+1 of --array=0-K")
-    add("--results-dir", type=Path, metavar="D", help="the run's results, <workspace>/output/<benchmark>/data")
+    add("job_id", type=_job, help="the array's id, from sbatch")
+    add("tasks", type=_tasks, help="the number of its tasks, K+1 of --array=0-K")
+    add("--results-dir", type=whole_path, metavar="D", help="the run's results, <workspace>/output/<benchmark>/data")
     add("--expected-results", type=_count, metavar="N", help="how many there are in the end, those of before included")
-    add("--log-dir", type=Path, metavar="L", help="the array's logs, <workspace>/slurm_out/<benchmark>/<job id>")
-    add("--job-file", type=Path, metavar="F", help="the array's job JSON, where it is not found by itself")
-    add("--interval", type=_seconds, default=900.0, metavar="S", help="seconds between two lines (default 900)")
-    add("--patience", type=_seconds, default=3600.0, metavar="S", help="seconds to wait for an answer (default 3600)")
+    add("--log-dir", type=whole_path, metavar="L", help="the array's logs, <workspace>/slurm_out/<benchmark>/<job id>")
+    add("--job-file", type=whole_path, metavar="F", help="the array's job JSON, where it is not found by itself")
     add("--user", default=_user(), metavar="NAME", help="whose job it is (default: %(default)s)")
-    add("--once", action="store_true", help="one look, then leave")
-    add("--json", action="store_true", help="one JSON object a line")
+    parser.add_waits()
     return parser
 
 
@@ -69,20 +52,16 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _positive(text: str) -> int:
-    if not _count(text):
-        raise argparse.ArgumentTypeError("an array has at least one task")
+def _job(text: str) -> int:
+    if not 0 < _count(text) < _NO_JOB:
+        raise argparse.ArgumentTypeError(f"{text} is no job's id")
     return int(text)
 
 
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
-    return seconds
+def _tasks(text: str) -> int:
+    if not 0 < _count(text) <= MOST_TASKS:
+        raise argparse.ArgumentTypeError(f"an array has 1 to {MOST_TASKS:,} tasks")
+    return int(text)
 
 
 def _user() -> str:
@@ -110,13 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         once=options.once,
     )
     voice = JsonVoice(request) if options.json else TextVoice(request)
-    try:
-        return Watch(request, Poller(request, Clients(), options.job_file), voice).run()
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:  # nobody reads any more
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+    return watched(Watch(request, Poller(request, Clients(), options.job_file), voice).run)
 
 
 class Watch:
@@ -155,10 +128,10 @@ class Watch:
 
     def _due(self, report: Report) -> bool:
         """Whether to say how it stands: every interval, sooner only if it changed."""
-        now, at = summary(self._request, report), report.poll.at
-        if now == self._summary and at - self._said_at < self._request.interval and report.verdict is None:
+        now, clock = summary(self._request, report), report.poll.clock
+        if now == self._summary and clock - self._said_at < self._request.interval and report.verdict is None:
             return False
-        self._summary, self._said_at = now, at
+        self._summary, self._said_at = now, clock
         return True
 
     def _remark(self, text: str) -> None:
@@ -180,11 +153,10 @@ class Watch:
     def _store(self, memory: Memory) -> None:
         """Keep what is known beside the logs, with the failures that another watcher has named."""
         log_dir = self._request.log_dir
-        if log_dir is None or not log_dir.is_dir():
+        if log_dir is None or not os.path.isdir(log_dir):  # noqa: PTH112 - Path raises where it may not look
             return
         try:
-            told = {**self._stored().told, **memory.told}
-            write_memory(memory_path(log_dir, self._request.job), replace(memory, told=told))
+            keep_memory(memory_path(log_dir, self._request.job), memory)
         except OSError as error:
             self._remark(f"{log_dir}: {error.strerror}: after a restart the failures are named again")
 

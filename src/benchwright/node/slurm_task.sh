@@ -13,5 +13,7 @@ if [ -z "$python" ] || ! command -v "$python" >/dev/null; then
     echo "##### no item can run: '$python', of $job_file, is no program on $(hostname)" >&2
     exit 3
 fi
-# -P: files of the folder that the array was launched from are no modules.
+# Files of the folder that the array was launched from are no modules: -P, and no empty entry in the path.
+PYTHONPATH=$(printf '%s' "${PYTHONPATH-}" | sed 's/::*/:/g; s/^://; s/:$//')
+export PYTHONPATH
 exec "$python" -P -m benchwright.node.slurm_task "$job_file"

@@ -1,4 +1,4 @@
-"""Object stores behind one small interface: a folder, S3 and Cloudflare R2."""
+"""Object stores behind one small interface: a folder, Google Cloud Storage, S3 and Cloudflare R2."""
 
 from benchwright.objects.credentials import (
     credentials_help,

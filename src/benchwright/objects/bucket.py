@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-import tenacity
-
 from benchwright.contract import Exit, Failure, Problem
+from benchwright.objects.attempts import StrangeAnswer, repeat
 from benchwright.objects.credentials import Credentials
 from benchwright.objects.patience import Patience
 
 try:
     import boto3  # type: ignore[import-untyped]
     from botocore.config import Config  # type: ignore[import-untyped]
-    from botocore.exceptions import BotoCoreError  # type: ignore[import-untyped]
+    from botocore.exceptions import BotoCoreError, HTTPClientError  # type: ignore[import-untyped]
 except ModuleNotFoundError as error:
     raise Failure(
         Problem(
@@ -27,20 +26,11 @@ except ModuleNotFoundError as error:
         exit=Exit.ENVIRONMENT,
     ) from None
 
-from benchwright.objects.s3_errors import REMOTE_ERRORS, StrangeAnswer, failure_of, is_passing
+from benchwright.objects.s3_errors import REMOTE_ERRORS, failure_of, is_passing
 
 T = TypeVar("T")
 
 _CONNECTIONS = 16
-
-
-class Expected(Exception):
-    """An error that the caller of a request asked for, and how often the request was sent until it came."""
-
-    def __init__(self, error: Exception, attempts: int) -> None:
-        self.error = error
-        self.attempts = attempts
-        super().__init__(str(error))
 
 
 class Bucket:
@@ -92,26 +82,22 @@ class Bucket:
         """One request, sent once."""
         try:
             return getattr(self._client, operation)(Bucket=self.name, **arguments)
-        except RecursionError:  # the client asks the place it is redirected to where to go, and so on
+        except (RecursionError, HTTPClientError) as error:
+            # The client asks the place it is redirected to where to go, and so on, and may have wrapped the end of it.
+            if isinstance(error, HTTPClientError) and not isinstance(error.kwargs.get("error"), RecursionError):
+                raise
             raise StrangeAnswer("a redirection that leads back to itself") from None
 
     def repeat(self, key: str, once: Callable[[], T], *, expect: Callable[[BaseException], bool]) -> T:
         """What ``once`` gives, called as often as the patience allows; raises as ``send`` does."""
-        patience = self._patience
-        retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(lambda error: is_passing(error) and not expect(error)),
-            stop=tenacity.stop_after_attempt(patience.attempts),
-            wait=tenacity.wait_exponential(multiplier=patience.first_wait, max=patience.longest_wait)
-            + tenacity.wait_random(0, patience.first_wait),
-            reraise=True,
+        return repeat(
+            once,
+            self._patience,
+            errors=REMOTE_ERRORS,
+            is_passing=is_passing,
+            expect=expect,
+            failure=lambda error, attempts: failure_of(error, self.where(key), self._kind, attempts, self._hidden),
         )
-        try:
-            return retrying(once)
-        except REMOTE_ERRORS as error:
-            attempts = int(retrying.statistics.get("attempt_number", 1))
-            if expect(error):
-                raise Expected(error, attempts) from None
-            raise failure_of(error, self.where(key), self._kind, attempts, self._hidden) from None
 
     def _make_client(self, credentials: Credentials) -> Any:
         config = Config(

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from benchwright.contract import Failure, Problem
+from benchwright.contract import Exit, Failure, Problem
 from benchwright.objects.store import Chunks
 
 _MOST_PARTS = 10_000
@@ -103,6 +103,43 @@ class Nowhere:
         return 0
 
 
+class AtMost:
+    """Passes on to ``target`` what is read of an object, up to ``most`` bytes; ``where`` names the object."""
+
+    def __init__(self, target: BinaryIO | Nowhere, most: int, where: str) -> None:
+        self._target = target
+        self._most = most
+        self._where = where
+        self._written = 0
+
+    def write(self, content: bytes) -> int:
+        """Pass it on.
+
+        Raises:
+            Failure: that would be more than the object may have (code ``too-large``).
+        """
+        self._written += len(content)
+        if self._written > self._most:
+            fix = "look at what is there now; it is not what was announced"
+            problem = Problem("too-large", self._where, f"more than {self._most:,} bytes", "no more than that", fix)
+            raise Failure(problem)
+        return self._target.write(content)
+
+    def seek(self, offset: int) -> int:
+        """Begin anew there."""
+        self._written = offset
+        return self._target.seek(offset)
+
+    def truncate(self) -> int:
+        """Cut off what is behind that."""
+        return self._target.truncate()
+
+
+def bounded(target: BinaryIO | Nowhere, most: int | None, where: str) -> BinaryIO | Nowhere | AtMost:
+    """The target, which takes no more than ``most`` bytes where that is known."""
+    return target if most is None else AtMost(target, most, where)
+
+
 def sha256_of(content: bytes) -> str:
     """The SHA-256 in hex."""
     return hashlib.sha256(content).hexdigest()
@@ -137,6 +174,31 @@ def digest_mismatch(where: str, found: str, expected: str) -> Failure:
 def no_object(where: str) -> Failure:
     """There is nothing under this key."""
     return Failure(Problem("no-object", where, "no such object", "an object that was uploaded", "list what is there"))
+
+
+def object_changed(where: str) -> Failure:
+    """What was read is not all of one version."""
+    problem = Problem("object-changed", where, "replaced while it was read", "one version", "run this again")
+    return Failure(problem, exit=Exit.REMOTE)
+
+
+def upload_lost(where: str) -> Failure:
+    """The store forgot a large upload before it was complete."""
+    problem = Problem(
+        "upload-lost",
+        where,
+        "the store no longer knows the upload",
+        "it to be there until it is complete",
+        "run this again",
+    )
+    return Failure(problem, exit=Exit.REMOTE)
+
+
+def chained(begun: list[bytes], rest: Iterator[bytes]) -> Iterator[bytes]:
+    """What was read already, then the rest; nothing is kept once it is passed on."""
+    while begun:
+        yield begun.pop(0)
+    yield from rest
 
 
 def _rewinds(chunks: Chunks) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +13,12 @@ from benchwright.files import read_bytes
 
 ENV_FILE_VARIABLE = "BENCHWRIGHT_ENV_FILE"
 """Names the file to read in place of ``.env`` in the current folder."""
+GOOGLE_FILE = "GOOGLE_APPLICATION_CREDENTIALS"
+"""Names the file with the credentials for Google Cloud, in place of those of this machine or its user."""
+GOOGLE_SERVER = "STORAGE_EMULATOR_HOST"
+"""Names another server than Google's, asked without credentials; every client of Google's storage knows it."""
+_GOOGLE_USER_FILE = Path("~/.config/gcloud/application_default_credentials.json")
+"""https://cloud.google.com/docs/authentication/application-default-credentials"""
 _LARGEST_ENV_FILE = 2**20
 _ASSIGNMENT = re.compile(r"""\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(?:'([^']*)'|"((?:\\.|[^"\\])*)"|([^'"\s#]\S*)?)""")
 _REST = re.compile(r"\s*(?:#.*)?")
@@ -37,6 +43,12 @@ _HELP = {
         "Set them in the environment or in a .env file (the environment wins), never as options; AWS_PROFILE and the "
         "role of a machine serve too.",
         "AWS_REGION names the bucket's region, AWS_ENDPOINT_URL_S3 a server other than Amazon's.",
+    ),
+    "gs": (
+        f"{GOOGLE_FILE}: the key file of a service account that may list, read and write in the bucket.",
+        "Set it in the environment or in a .env file (the environment wins), never as an option; without it, those of "
+        "gcloud auth application-default login or of the machine's service account are taken.",
+        f"{GOOGLE_SERVER} names another server than Google's, http(s)://HOST[:PORT], to ask without credentials.",
     ),
     "local": (),
 }
@@ -73,10 +85,12 @@ def settings_from_environment(environment: Mapping[str, str] | None = None) -> d
 
 
 def missing_credentials(kind: str, settings: Mapping[str, str]) -> tuple[Problem, ...]:
-    """What a store of this kind (``local``, ``s3``, ``r2``) would lack, all of it; nothing is contacted.
+    """What a store of this kind (``local``, ``gs``, ``s3``, ``r2``) would lack, all of it; nothing is contacted.
 
-    For ``s3`` keys that are not in the settings are none of them missing: boto3 has more places to find them.
+    For ``s3`` and ``gs`` nothing is missing that is not in the settings: their clients have more places to look.
     """
+    if kind == "gs":
+        return tuple(_wrong_with_google(settings))
     names = _names(kind, settings)
     present = [name for name in names if settings.get(name)]
     absent = [name for name in names if name not in present]
@@ -103,8 +117,8 @@ def credentials_note(kind: str) -> list[str]:
     except Failure as failure:
         missing = failure.problems
     else:
-        if kind == "s3" and not missing and not {"AWS_ACCESS_KEY_ID", "AWS_PROFILE"} & settings.keys():
-            missing = (Problem("no-credentials", kind, "none set here; those of a profile or a role would be used"),)
+        if not missing and (elsewhere := _elsewhere(kind, settings)):
+            missing = (Problem("no-credentials", kind, f"none set here; {elsewhere} would be used"),)
     lines = [f"credentials: {problem.where}: {problem.found}" for problem in missing]
     return [*lines, *(f"  {line}" for line in credentials_help(kind))] if lines else []
 
@@ -131,6 +145,23 @@ def credentials_for(kind: str, settings: Mapping[str, str]) -> Credentials:
     )
 
 
+def _elsewhere(kind: str, settings: Mapping[str, str]) -> str:
+    """Whose credentials would be taken where none are set; empty where some are, or none are needed."""
+    if kind == "s3" and not {"AWS_ACCESS_KEY_ID", "AWS_PROFILE"} & settings.keys():
+        return "those of a profile or a role"
+    if kind == "gs" and not {GOOGLE_FILE, GOOGLE_SERVER} & settings.keys():
+        return "" if _GOOGLE_USER_FILE.expanduser().is_file() else "those of the machine's service account"
+    return ""
+
+
+def _wrong_with_google(settings: Mapping[str, str]) -> Iterator[Problem]:
+    file = settings.get(GOOGLE_FILE)
+    if file and not Path(file).is_file():
+        yield Problem("bad-credentials", GOOGLE_FILE, "no such file", "a key file", f"correct or unset {GOOGLE_FILE}")
+    if settings.get(GOOGLE_SERVER) and (problem := _malformed(GOOGLE_SERVER, settings[GOOGLE_SERVER])):
+        yield problem
+
+
 def _names(kind: str, settings: Mapping[str, str]) -> tuple[str, ...]:
     if kind == "r2":
         where = "R2_ENDPOINT_URL" if settings.get("R2_ENDPOINT_URL") else "R2_ACCOUNT_ID"
@@ -141,7 +172,7 @@ def _names(kind: str, settings: Mapping[str, str]) -> tuple[str, ...]:
 def _malformed(name: str, value: str) -> Problem | None:
     """A value that no request could carry: said here, since the error of a request would print it."""
     pattern, expected = _PRINTABLE, "printable characters without a space"
-    if name == "R2_ENDPOINT_URL":
+    if name in ("R2_ENDPOINT_URL", GOOGLE_SERVER):
         pattern, expected = _ENDPOINT, "http(s)://HOST[:PORT] without a path, user or password"
     elif name == "R2_ACCOUNT_ID":
         pattern, expected = _ACCOUNT, "letters, digits and '-'"

@@ -18,7 +18,7 @@ from typing import BinaryIO
 from benchwright.contract import Exit, Failure, Problem
 from benchwright.files import atomic_writer, inside
 from benchwright.files.atomic import sync_folder
-from benchwright.objects.content import Nowhere, blocks, content_changed, digest_mismatch, no_object
+from benchwright.objects.content import AtMost, Nowhere, blocks, bounded, content_changed, digest_mismatch, no_object
 from benchwright.objects.keys import RESERVED, check_key, check_prefix, is_key
 from benchwright.objects.store import PART_SIZE, Chunks, Conflict, ObjectInfo
 
@@ -101,14 +101,14 @@ class FolderStore:
             status = os.fstat(file.fileno())
         return ObjectInfo(key, status.st_size, _etag(status), found)
 
-    def get(self, key: str, path: Path, *, sha256: str | None = None) -> ObjectInfo:
+    def get(self, key: str, path: Path, *, sha256: str | None = None, most: int | None = None) -> ObjectInfo:
         """See ``ObjectStore.get``."""
         with atomic_writer(path) as target:
-            return self._read(key, target, sha256)
+            return self._read(key, bounded(target, most, self._where(key)), sha256)
 
-    def prove(self, key: str, *, sha256: str | None = None) -> ObjectInfo:
+    def prove(self, key: str, *, sha256: str | None = None, most: int | None = None) -> ObjectInfo:
         """See ``ObjectStore.prove``."""
-        return self._read(key, Nowhere(), sha256)
+        return self._read(key, bounded(Nowhere(), most, self._where(key)), sha256)
 
     def delete(self, key: str, *, if_match: str | None = None) -> None:
         """See ``ObjectStore.delete``. Folders that become empty stay."""
@@ -131,7 +131,7 @@ class FolderStore:
                     count += 1
         return count
 
-    def _read(self, key: str, target: BinaryIO | Nowhere, sha256: str | None) -> ObjectInfo:
+    def _read(self, key: str, target: BinaryIO | Nowhere | AtMost, sha256: str | None) -> ObjectInfo:
         with self._opened(key) as file:
             if file is None:
                 raise no_object(self._where(key))
@@ -141,7 +141,7 @@ class FolderStore:
         return info
 
     @staticmethod
-    def _facts(key: str, file: BinaryIO, target: BinaryIO | Nowhere) -> ObjectInfo:
+    def _facts(key: str, file: BinaryIO, target: BinaryIO | Nowhere | AtMost) -> ObjectInfo:
         status = os.fstat(file.fileno())
         digest = _copy(blocks(file, PART_SIZE), target)
         modified = datetime.fromtimestamp(status.st_mtime, UTC)
@@ -271,7 +271,7 @@ def _closing(handle: int) -> Iterator[None]:
     yield None
 
 
-def _copy(pieces: Iterator[bytes], target: BinaryIO | Nowhere) -> str:
+def _copy(pieces: Iterator[bytes], target: BinaryIO | Nowhere | AtMost) -> str:
     digest = hashlib.sha256()
     for piece in pieces:
         digest.update(piece)

@@ -9,7 +9,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from benchwright.contract import Failure
-from benchwright.objects.bucket import Bucket, Expected
+from benchwright.objects.attempts import Expected
+from benchwright.objects.bucket import Bucket
 from benchwright.objects.content import content_changed
 from benchwright.objects.s3_errors import is_absent, is_lost_race, is_unknown_upload
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, BinaryIO
 
-from benchwright.contract import Exit, Failure, Problem
-from benchwright.objects.bucket import Bucket, Expected
-from benchwright.objects.content import Nowhere, digest_mismatch, no_object
-from benchwright.objects.s3_errors import StrangeAnswer, is_absent, is_lost_race
+from benchwright.objects.attempts import Expected, StrangeAnswer
+from benchwright.objects.bucket import Bucket
+from benchwright.objects.content import AtMost, Nowhere, digest_mismatch, no_object, object_changed
+from benchwright.objects.s3_errors import is_absent, is_lost_race
+from benchwright.objects.store import ObjectInfo
 
 _PIECE = 2**20
 
@@ -18,7 +20,7 @@ _PIECE = 2**20
 class ReadBack:
     """One object on its way from the store to ``target``; ``key`` is the whole key in the bucket."""
 
-    def __init__(self, bucket: Bucket, key: str, target: BinaryIO | Nowhere) -> None:
+    def __init__(self, bucket: Bucket, key: str, target: BinaryIO | Nowhere | AtMost) -> None:
         self._bucket = bucket
         self._key = key
         self._target = target
@@ -27,9 +29,10 @@ class ReadBack:
         self._size = 0
         self._etag: str | None = None
         self._recorded: str | None = None
+        self._modified: datetime | None = None
 
-    def run(self, expected: str | None) -> tuple[int, str, str]:
-        """Size, ETag and digest of the content, which has the digest ``expected``, else the one on record.
+    def run(self, key: str, expected: str | None) -> ObjectInfo:
+        """The facts of what was read, which has the digest ``expected``, else the one on record; ``key`` names it.
 
         Raises:
             Failure: no such object, or another content than was stored (exit 1); it was replaced meanwhile, or the
@@ -41,12 +44,11 @@ class ReadBack:
         except Expected as expectation:
             if is_absent(expectation.error):
                 raise no_object(where) from None
-            problem = Problem("object-changed", where, "replaced while it was read", "one version", "run this again")
-            raise Failure(problem, exit=Exit.REMOTE) from None
+            raise object_changed(where) from None
         found, expected = self._digest.hexdigest(), expected or self._recorded
         if expected is not None and found != expected:
             raise digest_mismatch(where, f"SHA-256 {found}", f"SHA-256 {expected}")
-        return self._size, str(self._etag), found
+        return ObjectInfo(key, self._size, bare(self._etag), found, self._modified)
 
     def _attempt(self) -> None:
         arguments = {}
@@ -75,3 +77,9 @@ class ReadBack:
         self._digest, self._offset = hashlib.sha256(), 0
         self._size, self._etag = int(answer["ContentLength"]), str(answer["ETag"])
         self._recorded = answer.get("Metadata", {}).get("sha256")
+        self._modified = answer.get("LastModified")
+
+
+def bare(etag: object) -> str:
+    """An ETag without its quotes."""
+    return str(etag).removeprefix('"').removesuffix('"')

@@ -12,11 +12,23 @@ from typing import Any, BinaryIO
 
 from benchwright.contract import Exit, Failure, Problem
 from benchwright.files import atomic_writer
-from benchwright.objects.bucket import Bucket, Expected
-from benchwright.objects.content import Content, Nowhere, blocks, content_changed, measured, part_size_for, sha256_of
+from benchwright.objects.attempts import Expected
+from benchwright.objects.bucket import Bucket
+from benchwright.objects.content import (
+    Content,
+    Nowhere,
+    blocks,
+    bounded,
+    chained,
+    content_changed,
+    measured,
+    part_size_for,
+    sha256_of,
+    upload_lost,
+)
 from benchwright.objects.keys import check_key, check_prefix
 from benchwright.objects.multipart import upload_parts
-from benchwright.objects.read_back import ReadBack
+from benchwright.objects.read_back import ReadBack, bare
 from benchwright.objects.s3_errors import is_absent, is_forbidden, is_lost_race, is_unknown_upload
 from benchwright.objects.store import PART_SIZE, Chunks, Conflict, ObjectInfo
 
@@ -61,7 +73,7 @@ class S3Store:
             answer = self._bucket.send(whole, "head_object", Key=whole, needs=needs)
         digest = str(answer.get("Metadata", {}).get("sha256", ""))
         recorded = digest if _SHA256.fullmatch(digest) else None
-        size, etag = int(answer["ContentLength"]), _bare(answer["ETag"])
+        size, etag = int(answer["ContentLength"]), bare(answer["ETag"])
         return ObjectInfo(key, size, etag, recorded, answer.get("LastModified"))
 
     def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
@@ -71,7 +83,7 @@ class S3Store:
             for entry in page.get("Contents", []):
                 key = str(entry["Key"]).removeprefix(self._prefix)
                 if key and not key.endswith("/"):
-                    yield ObjectInfo(key, int(entry["Size"]), _bare(entry["ETag"]))
+                    yield ObjectInfo(key, int(entry["Size"]), bare(entry["ETag"]))
 
     def put(
         self,
@@ -108,16 +120,16 @@ class S3Store:
             begun = list(islice(pieces, 2))
             if len(begun) < 2:
                 return self._put_whole(key, begun[0] if begun else b"", content.sha256, condition)
-            return self._put_parts(key, _chained(begun, pieces), content, condition)
+            return self._put_parts(key, chained(begun, pieces), content, condition)
 
-    def get(self, key: str, path: Path, *, sha256: str | None = None) -> ObjectInfo:
+    def get(self, key: str, path: Path, *, sha256: str | None = None, most: int | None = None) -> ObjectInfo:
         """See ``ObjectStore.get``. A broken connection is taken up where it broke."""
         with atomic_writer(path) as target:
-            return self._read(key, target, sha256)
+            return self._read(key, target, sha256, most)
 
-    def prove(self, key: str, *, sha256: str | None = None) -> ObjectInfo:
+    def prove(self, key: str, *, sha256: str | None = None, most: int | None = None) -> ObjectInfo:
         """See ``ObjectStore.prove``."""
-        return self._read(key, Nowhere(), sha256)
+        return self._read(key, Nowhere(), sha256, most)
 
     def delete(self, key: str, *, if_match: str | None = None) -> None:
         """See ``ObjectStore.delete``. A conditional removal is no part of what all these servers know."""
@@ -148,9 +160,10 @@ class S3Store:
     def _whole(self, key: str) -> str:
         return check_key(self._prefix + check_key(key))
 
-    def _read(self, key: str, target: BinaryIO | Nowhere, sha256: str | None) -> ObjectInfo:
-        size, etag, digest = ReadBack(self._bucket, self._whole(key), target).run(sha256.lower() if sha256 else None)
-        return ObjectInfo(key, size, _bare(etag), digest)
+    def _read(self, key: str, target: BinaryIO | Nowhere, sha256: str | None, most: int | None) -> ObjectInfo:
+        whole = self._whole(key)
+        read_back = ReadBack(self._bucket, whole, bounded(target, most, self._bucket.where(whole)))
+        return read_back.run(key, sha256.lower() if sha256 else None)
 
     def _put_whole(self, key: str, content: bytes, sha256: str, condition: Mapping[str, Any]) -> ObjectInfo:
         whole, found = self._whole(key), sha256_of(content)
@@ -170,7 +183,7 @@ class S3Store:
             )
         except Expected as expected:
             return self._won_after_all(key, sha256, condition, expected)
-        return ObjectInfo(key, len(content), _bare(answer["ETag"]), sha256)
+        return ObjectInfo(key, len(content), bare(answer["ETag"]), sha256)
 
     def _put_parts(
         self, key: str, parts: Iterator[bytes], content: Content, condition: Mapping[str, Any]
@@ -189,14 +202,14 @@ class S3Store:
             etag = upload_parts(self._bucket, self._whole(key), counted(), content.sha256, condition)
         except Expected as expected:
             return self._won_after_all(key, content.sha256, condition, expected)
-        return ObjectInfo(key, sent, _bare(etag), content.sha256)
+        return ObjectInfo(key, sent, bare(etag), content.sha256)
 
     def _check_early(self, key: str, condition: Mapping[str, Any]) -> None:
         """Lose before gigabytes are sent, where the race is lost already; the last request decides."""
         present = self.head(key)
         if "IfNoneMatch" in condition and present is not None:
             raise self._conflict(key, condition, present)
-        if "IfMatch" in condition and (present is None or present.etag != _bare(condition["IfMatch"])):
+        if "IfMatch" in condition and (present is None or present.etag != bare(condition["IfMatch"])):
             raise self._conflict(key, condition, present)
 
     def _won_after_all(self, key: str, sha256: str, condition: Mapping[str, Any], expected: Expected) -> ObjectInfo:
@@ -214,18 +227,11 @@ class S3Store:
             return present
         if condition and not is_unknown_upload(expected.error):
             raise self._conflict(key, condition, present)
-        problem = Problem(
-            "upload-lost",
-            self._bucket.where(self._whole(key)),
-            "the store no longer knows the upload",
-            "it to be there until it is complete",
-            "run this again",
-        )
-        raise Failure(problem, exit=Exit.REMOTE)
+        raise upload_lost(self._bucket.where(self._whole(key)))
 
     def _conflict(self, key: str, condition: Mapping[str, Any], present: ObjectInfo | None) -> Conflict:
         found = "no object" if present is None else f"version {present.etag}"
-        expected = f"version {_bare(condition['IfMatch'])}" if "IfMatch" in condition else "none under this key"
+        expected = f"version {bare(condition['IfMatch'])}" if "IfMatch" in condition else "none under this key"
         return Conflict(self._bucket.where(self._whole(key)), found, expected)
 
     def _ask_for_bucket(self) -> None:
@@ -273,14 +279,3 @@ def _condition(if_absent: bool, if_match: str | None) -> dict[str, Any]:
     if if_match is not None:
         return {"IfMatch": f'"{if_match}"'}
     return {"IfNoneMatch": "*"} if if_absent else {}
-
-
-def _bare(etag: Any) -> str:
-    return str(etag).removeprefix('"').removesuffix('"')
-
-
-def _chained(begun: list[bytes], rest: Iterator[bytes]) -> Iterator[bytes]:
-    """What was read already, then the rest; nothing is kept once it is passed on."""
-    while begun:
-        yield begun.pop(0)
-    yield from rest

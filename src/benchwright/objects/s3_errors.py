@@ -12,6 +12,7 @@ from botocore import exceptions, parsers  # type: ignore[import-untyped]
 from botocore.exceptions import ClientError  # type: ignore[import-untyped]
 
 from benchwright.contract import Exit, Failure, Problem, redact
+from benchwright.objects.attempts import StrangeAnswer
 
 _PASSING_STATUS = frozenset({408, 429, 500, 502, 503, 504})
 _PASSING_CODES = frozenset(
@@ -49,10 +50,6 @@ _NO_CREDENTIALS = (
     exceptions.TokenRetrievalError,
     exceptions.UnauthorizedSSOTokenError,
 )
-
-
-class StrangeAnswer(Exception):
-    """A server that answered, and not as S3 does: a proxy's page, a cut body."""
 
 
 REMOTE_ERRORS = (ClientError, StrangeAnswer, parsers.ResponseParserError, *_CONNECTION, *_NO_CREDENTIALS)

@@ -23,7 +23,7 @@ class ObjectInfo:
     ``size`` is in bytes. ``etag`` names this version of the object and serves ``if_match``; nothing else may be read
     from it. ``sha256`` is in hex, and None where the store does not say: in listings, and for objects that were put
     there by programs that record no digest. ``modified`` is when it was written, by the store's clock, where
-    ``head`` says so.
+    ``head`` or ``get`` says so.
     """
 
     key: str
@@ -101,18 +101,18 @@ class ObjectStore(Protocol):
             Failure: the content has another digest (code ``content-changed``, exit 1), and as above.
         """
 
-    def get(self, key: str, path: Path, *, sha256: str | None = None) -> ObjectInfo:
+    def get(self, key: str, path: Path, *, sha256: str | None = None, most: int | None = None) -> ObjectInfo:
         """Bring an object to ``path``, which changes only once the content's size and digest are verified.
 
         The digest expected is ``sha256``, else the one the store records. The result holds the digest of what was
-        read, recorded or not.
+        read, recorded or not. No more than ``most`` bytes are taken, whatever the store sends.
 
         Raises:
             Failure: there is no such object (code ``no-object``, exit 1), what came is not what was stored (code
-                ``digest-mismatch``, exit 1), and as above.
+                ``digest-mismatch``, exit 1) or more than ``most`` bytes (code ``too-large``, exit 1), and as above.
         """
 
-    def prove(self, key: str, *, sha256: str | None = None) -> ObjectInfo:
+    def prove(self, key: str, *, sha256: str | None = None, most: int | None = None) -> ObjectInfo:
         """Read an object back whole and verify it, as ``get`` does, and keep nothing."""
 
     def delete(self, key: str, *, if_match: str | None = None) -> None:

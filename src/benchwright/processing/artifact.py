@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,16 +17,18 @@ from benchwright.files import swap_in
 from benchwright.processing.artifact_files import write_record, write_results, write_store
 from benchwright.processing.artifact_split import SplitPart, SplitPlan, work_on_split
 from benchwright.processing.assembly import Assembly, assemble
-from benchwright.processing.coverage import coverage_findings, task_problems
+from benchwright.processing.coverage import coverage_findings, lost_datasets, task_problems
 from benchwright.processing.ensemble.preload import preload
-from benchwright.processing.findings import Finding, sorted_findings
-from benchwright.processing.kept_raw import refuse_lost_raw
+from benchwright.processing.findings import Finding, sorted_findings, with_accepted
+from benchwright.processing.hiding import redaction
+from benchwright.processing.kept_raw import refuse_lost_input, refuse_lost_raw
 from benchwright.processing.ray_workers import on_ray
 from benchwright.processing.recorded_folder import RecordedFolder
 from benchwright.processing.staging import staging_folder
 from benchwright.processing.task_metadata import TaskRow, TaskTable
 from benchwright.processing.trajectories import TrajectoryPlan
 from benchwright.processing.workers import affordable, heaviest_first, run_units
+from benchwright.raw.consistency import name_collisions
 from benchwright.raw.finding import RawFile
 from benchwright.raw.forks import processors
 
@@ -52,6 +54,8 @@ def build_artifact(
     cache_raw: bool = True,
     trajectories: bool = True,
     replace_present: bool = False,
+    beside: Iterable[Finding] = (),
+    accept: Collection[str] = (),
     jobs: int | None = None,
     backend: Backend = "local",
     progress: Progress | None = None,
@@ -64,6 +68,10 @@ def build_artifact(
     ``task_metadata.csv``, the wheel's table); of datasets without rows the results themselves tell.
     ``replace_present`` lets raw results of an earlier artifact be lost that the new one does not have.
 
+    A file that cannot be used is a finding of severity ``error``, and so is a dataset of which there is no other; those
+    of ``beside`` are told with them. The artifact is built from the rest, and is not to be published unless their codes
+    are among those that its maker means to ``accept``.
+
     ``jobs`` splits are worked on at a time (as many as there are processors, if not said), fewer where memory would
     not do; on a Ray cluster (``backend``), whose machines must see ``files`` and the cache under the same paths, as
     many as it has processors. ``progress`` counts splits.
@@ -71,29 +79,37 @@ def build_artifact(
     Raises:
         Failure: with every problem. The results are not those of this method, contradict each other, or lack the
             default config (exit 1); the present artifact has raw results that would be lost (code
-            ``raw-would-be-lost``), or another build of the method is at work (``locked``; both exit 5); a worker was
-            killed (exit 4); a package is missing (exit 3).
+            ``raw-would-be-lost``), or is where ``files`` lie and would not keep them as they are
+            (``input-would-be-lost``, whatever is to be replaced), or another build of the method is at work
+            (``locked``; all exit 5); a worker was killed (exit 4); a package is missing (exit 3).
         OSError: the cache cannot be written, or its disk is full. The earlier artifact is untouched.
     """
     metadata = metadata if cache_root is None else replace(metadata, cache_root=Path(cache_root), artifact_dir=None)
+    redact = redaction()
     tasks = TaskTable(task_rows or ())
-    _check_default(files, metadata)
+    _check_files(files, metadata)
     with staging_folder(metadata) as folder:
-        if not cache_raw and not replace_present:
-            refuse_lost_raw(metadata.path, {})  # before the work; what the new one has is known after it
-        plan = SplitPlan(metadata, folder, None, cache_raw)
+        if not cache_raw:  # before the work; what the new one has is known after it
+            refuse_lost_input(files, metadata.path, {})
+            if not replace_present:
+                refuse_lost_raw(metadata.path, {})
+        plan = SplitPlan(metadata, folder, None, cache_raw, redact)
         parts = _all_parts(files, plan, _Effort(jobs, backend, progress), trajectories=trajectories)
         recorded = RecordedFolder(folder)
-        artifact = _finish(recorded, parts, metadata, tasks)
+        lost = lost_datasets(files, [part.facts for part in parts if part.facts is not None])
+        artifact = _finish(recorded, parts, plan, tasks, beside=[*beside, *lost], accept=accept)
         if not replace_present:
             refuse_lost_raw(metadata.path, recorded.files)
+        refuse_lost_input(files, metadata.path, recorded.files)
         swap_in(folder, metadata.path)
     return artifact
 
 
-def _check_default(files: Sequence[RawFile], metadata: MethodMetadata) -> None:
-    """Refuse before an hour's work a default that cannot be among the configs, by the names of their folders."""
-    problems = list(_without_default({file.method for file in files}, metadata))
+def _check_files(files: Sequence[RawFile], metadata: MethodMetadata) -> None:
+    """Refuse before an hour's work what the names of folders tell: a default that cannot be there, names that meet."""
+    configs = {file.method for file in files}
+    problems = [*_without_default(configs, metadata), *name_collisions("configs", configs)]
+    problems += name_collisions("folders of tasks", {file.task_key for file in files})
     if problems:
         raise Failure(problems)
 
@@ -170,12 +186,21 @@ def _parts(files: Sequence[RawFile], plan: SplitPlan, effort: _Effort) -> list[S
     return [parts[number] for number in range(len(units))]
 
 
-def _finish(folder: RecordedFolder, parts: Sequence[SplitPart], metadata: MethodMetadata, tasks: TaskTable) -> Artifact:
-    """Write what the artifact holds of all splits together.
+def _finish(
+    folder: RecordedFolder,
+    parts: Sequence[SplitPart],
+    plan: SplitPlan,
+    tasks: TaskTable,
+    *,
+    beside: Iterable[Finding],
+    accept: Collection[str],
+) -> Artifact:
+    """Write what the artifact holds of all splits together, and what was found in them and ``beside`` them.
 
     Raises:
         Failure: the parts do not make a method's results; see `build_artifact`.
     """
+    metadata = plan.metadata
     of_parts = [finding for part in parts for finding in part.findings]
     left_out = [finding.problem() for finding in of_parts if finding.severity == "error"]
     facts = [part.facts for part in parts if part.facts is not None]
@@ -183,18 +208,19 @@ def _finish(folder: RecordedFolder, parts: Sequence[SplitPart], metadata: Method
         [part.outcome for part in parts],
         metadata,
         tune=metadata.can_hpo,
-        further=task_problems(facts, tasks),
+        further=[*task_problems(facts, tasks), *name_collisions("datasets", {split.dataset for split in facts})],
         left_out=left_out,
     )
-    recorded = _with_default(metadata, whole)
+    plan = replace(plan, metadata=_with_default(metadata, whole))
     coverage = coverage_findings(whole.rows, whole.default, facts, tasks)
-    findings = sorted_findings(of_parts, whole.findings, coverage)
+    found = sorted_findings(beside, of_parts, whole.findings, coverage)
+    findings = [finding.published(plan.redact) for finding in with_accepted(found, accept)]
     for part in parts:
         folder.files.update(part.files)
-    write_results(folder, whole, parts, recorded)
-    write_store(folder, whole, parts, recorded, tasks)
-    counts = write_record(folder, whole, parts, recorded, findings)
-    return Artifact(metadata.path, recorded, tuple(findings), counts)
+    write_results(folder, whole, parts, plan)
+    write_store(folder, whole, parts, plan, tasks)
+    counts = write_record(folder, whole, parts, plan, findings)
+    return Artifact(metadata.path, plan.metadata, tuple(findings), counts)
 
 
 def _with_default(metadata: MethodMetadata, whole: Assembly) -> MethodMetadata:

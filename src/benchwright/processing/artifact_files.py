@@ -11,10 +11,10 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from benchwright import __version__
-from benchwright.arena import MethodMetadata
-from benchwright.processing.artifact_split import SplitPart
+from benchwright.processing.artifact_split import SplitPart, SplitPlan
 from benchwright.processing.assembly import Assembly
 from benchwright.processing.findings import Finding
+from benchwright.processing.hiding import published
 from benchwright.processing.layout import (
     HPO_RESULTS,
     METADATA,
@@ -37,9 +37,7 @@ if TYPE_CHECKING:
 _COMPUTED_WITH = ("numpy", "pyarrow", "numba")
 
 
-def write_results(
-    folder: RecordedFolder, whole: Assembly, parts: Sequence[SplitPart], metadata: MethodMetadata
-) -> None:
+def write_results(folder: RecordedFolder, whole: Assembly, parts: Sequence[SplitPart], plan: SplitPlan) -> None:
     """Write ``results/*.parquet``; trajectories where the passes were run."""
     _write_table(folder, MODEL_RESULTS, whole.model_results)
     if whole.hpo_results is not None:
@@ -47,17 +45,17 @@ def write_results(
     trajectories = [trajectory for part in parts if (trajectory := _trajectory(part)) is not None]
     if trajectories and whole.config_type is not None:
         configs = len({row.framework for row in whole.rows})
-        _write_table(folder, TRAJECTORIES, hpo_trajectories(trajectories, configs, metadata, whole.config_type))
+        _write_table(folder, TRAJECTORIES, hpo_trajectories(trajectories, configs, plan.metadata, whole.config_type))
 
 
 def write_store(
-    folder: RecordedFolder, whole: Assembly, parts: Sequence[SplitPart], metadata: MethodMetadata, tasks: TaskTable
+    folder: RecordedFolder, whole: Assembly, parts: Sequence[SplitPart], plan: SplitPlan, tasks: TaskTable
 ) -> None:
     """Write the tables and documents of ``processed/``; the splits' predictions are there already."""
-    for path, table in stored_tables(whole.rows, metadata).items():
+    for path, table in stored_tables(whole.rows, plan.metadata).items():
         _write_table(folder, path, table)
     facts = [part.facts for part in parts if part.facts is not None]
-    _write_table(folder, TASK_METADATA, task_metadata(tasks, facts), compression="snappy")
+    _write_table(folder, TASK_METADATA, task_metadata(tasks, facts, plan.redact), compression="snappy")
     hyperparameters: dict[str, str] = {}
     for part in parts:  # the first split that has a config speaks for it
         hyperparameters = {**part.hyperparameters, **hyperparameters}
@@ -67,18 +65,16 @@ def write_store(
 
 
 def write_record(
-    folder: RecordedFolder,
-    whole: Assembly,
-    parts: Sequence[SplitPart],
-    metadata: MethodMetadata,
-    findings: Sequence[Finding],
+    folder: RecordedFolder, whole: Assembly, parts: Sequence[SplitPart], plan: SplitPlan, findings: Sequence[Finding]
 ) -> Mapping[str, int]:
     """Write the sidecar and, last, ``metadata.yaml``; the counts of the sidecar."""
+    metadata = plan.metadata
     text = metadata.to_yaml().encode()
     protocols: Counter[Protocol] = Counter()
     for part in parts:
         protocols.update(part.protocols)
     shown = Protocols(protocols)
+    protocol = _protocol(shown, metadata.validation_protocol)
     counts = {
         "results": len(whole.rows),
         "configs": len({row.framework for row in whole.rows}),
@@ -88,8 +84,8 @@ def write_record(
     sidecar = Sidecar(
         method=metadata.method,
         suite=metadata.suite,
-        validation_protocol=_protocol(shown, metadata.validation_protocol),
-        protocols={line: count for line, _, count in shown.histogram()},
+        validation_protocol=None if protocol is None else published(protocol, plan.redact),
+        protocols={published(line, plan.redact): count for line, _, count in shown.histogram()},
         counts=counts,
         versions=_versions(),
         inputs=_inputs(parts),

@@ -13,14 +13,15 @@ from typing import Any
 
 from benchwright.arena import MethodMetadata
 from benchwright.arena.config_names import family_of, prefix_of, processed_name
-from benchwright.contract import Failure, Problem
+from benchwright.contract import Failure, Problem, Redaction
 from benchwright.files.run_paths import RESULT_NAME
 from benchwright.processing.findings import Finding
 from benchwright.processing.layout import RAW
 from benchwright.processing.naming import family_names
-from benchwright.processing.plain import Plain, json_ready, without_paths
+from benchwright.processing.plain import json_ready
+from benchwright.processing.published_names import check_names
 from benchwright.processing.quality import Quality
-from benchwright.processing.raw_copy import raw_copy
+from benchwright.processing.raw_copy import Hidings, PlainSource, plain_source, raw_copy
 from benchwright.processing.recorded_folder import RecordedFolder
 from benchwright.processing.sidecar import NO_INPUTS, FileFacts, Inputs, digest_of
 from benchwright.processing.split import SplitOutcome, SplitWork
@@ -38,12 +39,16 @@ _WAIT = "wait until nothing writes there, then run this again"
 
 @dataclass(frozen=True, slots=True)
 class SplitPlan:
-    """What the work on every split of an artifact has in common. ``folder`` is the one that is being filled."""
+    """What the work on every split of an artifact has in common.
+
+    ``folder`` is the one that is being filled; ``redact`` hides the same secrets wherever a split is worked on.
+    """
 
     metadata: MethodMetadata
     folder: Path
     trajectories: TrajectoryPlan | None
     cache_raw: bool
+    redact: Redaction
 
 
 @dataclass(slots=True)
@@ -73,7 +78,7 @@ def work_on_split(files: Sequence[RawFile], plan: SplitPlan) -> SplitPart:
     Raises:
         OSError: the folder cannot be written, or the disk is full.
     """
-    folder, quality = RecordedFolder(plan.folder), Quality()
+    folder, quality, hidings = RecordedFolder(plan.folder), Quality(), Hidings.of(plan.redact)
     work = SplitWork(tune=plan.metadata.can_hpo, trajectories=plan.trajectories)
     part = SplitPart(f"{files[0].task_key}/{files[0].split_name}", work.outcome)
     digests: dict[str, str] = {}
@@ -82,7 +87,7 @@ def work_on_split(files: Sequence[RawFile], plan: SplitPlan) -> SplitPart:
     with ExitStack() as stack:
         for file in files:
             try:
-                loaded, name, copy = _read(file, plan)
+                loaded, name, source = _read(file, plan, hidings)
             except Failure as failure:
                 for problem in failure.problems:
                     if problem.code == INPUT_CHANGED:
@@ -92,13 +97,16 @@ def work_on_split(files: Sequence[RawFile], plan: SplitPlan) -> SplitPart:
                 continue
             result = loaded.result
             work.add(result)
-            quality.note(result)
-            _take(part, file, result, name, plan.metadata)
+            quality.note(result, had_secret=source.had_secret)
+            _take(part, file, result)
             digests[file.method] = hashlib.sha256(loaded.content).hexdigest()
             size += len(loaded.content)
-            if copy is not None:
+            if plan.cache_raw:
+                copy = raw_copy(loaded, source, name, plan.metadata)
                 folder.write(f"{RAW}/{name}/{part.place}/{RESULT_NAME}", copy)
             if result.predictions is not None:
+                hyperparameters = _hyperparameters(result, source, plan.metadata)
+                part.hyperparameters[name] = json.dumps(hyperparameters, allow_nan=False)
                 store = store or stack.enter_context(StoredSplit(folder, result))
                 store.add(name, result.predictions)
     part.outcome = work.finish()
@@ -108,8 +116,8 @@ def work_on_split(files: Sequence[RawFile], plan: SplitPlan) -> SplitPart:
     return part
 
 
-def _read(file: RawFile, plan: SplitPlan) -> tuple[LoadedFile, str, bytes | None]:
-    """A result, its processed name, and its raw copy if there is to be one.
+def _read(file: RawFile, plan: SplitPlan, hidings: Hidings) -> tuple[LoadedFile, str, PlainSource]:
+    """A result, its processed name, and what the file holds as it may be published.
 
     Raises:
         Failure: the file cannot be used.
@@ -119,39 +127,30 @@ def _read(file: RawFile, plan: SplitPlan) -> tuple[LoadedFile, str, bytes | None
     if problem := misplaced(result, file.method, file.split_name):
         raise Failure(problem)
     name = processed_name(result.framework, prefix_of(result.framework, result.method_metadata), plan.metadata)
-    return loaded, name, raw_copy(loaded, name, plan.metadata) if plan.cache_raw else None
+    check_names(result, file.task_key, name, plan.redact)
+    return loaded, name, plain_source(loaded, hidings)
 
 
-def _take(part: SplitPart, file: RawFile, result: Result, name: str, metadata: MethodMetadata) -> None:
+def _take(part: SplitPart, file: RawFile, result: Result) -> None:
     """Note what the whole needs of a result."""
     if part.facts is None:
         part.facts = SplitFacts.of(result, file.task_key)
     part.protocols[effective_protocol(result)] += 1
-    if result.predictions is not None:
-        part.hyperparameters[name] = json.dumps(_hyperparameters(result, metadata), allow_nan=False)
 
 
-def _hyperparameters(result: Result, metadata: MethodMetadata) -> dict[str, Any]:
+def _hyperparameters(result: Result, source: PlainSource, metadata: MethodMetadata) -> dict[str, Any]:
     """What the store tells of a config: its class, family and hyperparameters."""
-    method = {**result.method_metadata, **family_names(result.method_metadata, metadata)}
+    recorded = source.values.get("method_metadata") or result.method_metadata
+    method = {**recorded, **family_names(recorded, metadata)}
     known = "model_hyperparameters" in method
     names = ("model_cls", "model_type", "ag_key", "name_prefix")
     told = {name: method.get(name) if known else None for name in names}
-    told["ag_key"] = family_of(result.method_metadata) if known else None
-    plain = Plain(hide_paths=True)
-    entry: dict[str, Any] = json_ready(plain({**told, "hyperparameters": method.get("model_hyperparameters", {})}))
+    told["ag_key"] = family_of(recorded) if known else None
+    entry: dict[str, Any] = json_ready({**told, "hyperparameters": method.get("model_hyperparameters", {})})
     return entry
 
 
 def _unusable(problem: Problem, file: RawFile) -> Finding:
     """A file that gives no result: it is left out, and named by its place in the tree."""
-    return Finding(
-        problem.code,
-        "error",
-        file.task_key,
-        None,
-        file.method,
-        without_paths(f"{file.split_name}/{RESULT_NAME}: {problem.found}"),
-        without_paths(problem.expected),
-        problem.fix,
-    )
+    found = f"{file.split_name}/{RESULT_NAME}: {problem.found}"
+    return Finding(problem.code, "error", file.task_key, None, file.method, found, problem.expected, problem.fix)

@@ -10,6 +10,8 @@ from benchwright.contract import Problem, some
 from benchwright.processing.findings import Finding
 from benchwright.processing.split import Row
 from benchwright.processing.task_metadata import SplitFacts, TaskTable
+from benchwright.raw.finding import RawFile
+from benchwright.raw.losses import lost_tasks
 
 _IMPUTED = "leaderboards impute the row with another method's"
 _SHOWN = 3
@@ -34,6 +36,17 @@ def task_problems(facts: Iterable[SplitFacts], tasks: TaskTable) -> Iterator[Pro
         for tid in tids:
             if first.setdefault(tid, dataset) != dataset:
                 yield Problem("tid-differs", dataset, f"task id {tid} is that of {first[tid]} too", "one of its own")
+
+
+def lost_datasets(files: Iterable[RawFile], facts: Iterable[SplitFacts]) -> Iterator[Finding]:
+    """Datasets that have ``files`` and no result, whatever else is covered."""
+    yield from datasets_without(lost_tasks(files, {split.task_key for split in facts}))
+
+
+def datasets_without(found: Mapping[str, str]) -> Iterator[Finding]:
+    """Datasets without any result, by their folders' names, with what there is of each instead."""
+    for task, said in found.items():
+        yield Finding("dataset-lost", "error", task, None, None, said, f"at least one; {_IMPUTED}", _RUN)
 
 
 def coverage_findings(

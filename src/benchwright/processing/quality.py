@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 
 from benchwright.processing.findings import Finding
+from benchwright.processing.split import RESOURCES, is_too_large
 from benchwright.raw.result import Result
 
 _MANY = 0.01
@@ -20,9 +21,11 @@ class Quality:
         self._place = ("", 0)
         self._not_close: dict[str, list[tuple[float, str]]] = {}
         self._negative: dict[str, list[tuple[float, str]]] = {}
+        self._with_secret: list[str] = []
+        self._too_large: dict[str, list[str]] = {}
 
-    def note(self, result: Result) -> None:
-        """Look at one result; only numbers are kept of it."""
+    def note(self, result: Result, *, had_secret: bool) -> None:
+        """Look at one result; only numbers are kept of it. ``had_secret`` says that a secret was hidden in it."""
         self._results += 1
         self._place = (result.dataset, result.split)
         for part, share in result.not_close.items():
@@ -31,6 +34,11 @@ class Quality:
             value = getattr(result, name)
             if value is not None and value < 0:
                 self._negative.setdefault(name, []).append((value, result.framework))
+        for name in RESOURCES:
+            if is_too_large(result.method_metadata.get(name)):
+                self._too_large.setdefault(name, []).append(result.framework)
+        if had_secret:
+            self._with_secret.append(result.framework)
 
     def findings(self) -> Iterator[Finding]:
         """The findings of the results seen so far."""
@@ -56,7 +64,27 @@ class Quality:
                 "0 or more",
                 "run the item again; leaderboards refuse negative errors" if name == "metric_error" else "",
             )
+        if self._with_secret:
+            yield Finding(
+                "secret-hidden",
+                "warn",
+                *self._place,
+                self._with_secret[0],
+                f"its result holds a secret, which is hidden in the artifact{self._others(self._with_secret)}",
+                "results that everyone may read",
+                "revoke the secret, and keep the raw results to yourself",
+            )
+        for name, frameworks in sorted(self._too_large.items()):
+            yield Finding(
+                "number-too-large",
+                "warn",
+                *self._place,
+                frameworks[0],
+                f"{name} is a whole number of more than 64 bits{self._others(frameworks)}",
+                "a number that a table can hold; it is rounded there, or left out",
+                "ask whoever ran it what the number means",
+            )
 
-    def _others(self, worst_of: list[tuple[float, str]]) -> str:
-        count = len(worst_of)
+    def _others(self, those: Sized) -> str:
+        count = len(those)
         return f" (and {count - 1} more of {self._results} results)" if count > 1 else ""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 import socket
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -56,12 +58,14 @@ def on_ray(
 def _options(most: int) -> dict[str, Any]:
     """What ``ray.init`` needs. Workers start elsewhere than this process and must find the same package."""
     paths = [str(Path(__file__).parents[2]), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
-    options: dict[str, Any] = {"runtime_env": {"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, paths))}}}
+    environment: dict[str, Any] = {"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, paths))}}
     address = os.environ.get("RAY_ADDRESS")
-    if not address:
-        return options | {"address": "local", "num_cpus": min(most, processors()), "include_dashboard": False}
-    _check(address)
-    return options
+    if address:
+        _check(address)
+        return {"runtime_env": environment}
+    environment["py_executable"] = shlex.quote(sys.executable)  # Ray would hand it to a shell as it is
+    here = {"address": "local", "num_cpus": min(most, processors()), "include_dashboard": False}
+    return {"runtime_env": environment, **here}
 
 
 def _check(address: str) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from benchwright.files import naming_full_disks
 from benchwright.processing.sidecar import FileFacts
 
 
@@ -47,7 +48,7 @@ class RecordedFolder:
         """A new file. Missing folders are made."""
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(path, "wb") as file:
+        with naming_full_disks(path), open(path, "wb") as file:
             recorded = RecordedFile(file)
             yield recorded
         self.files[name] = recorded.facts

@@ -83,12 +83,10 @@ _STORED = [
 ]
 _VALIDATED = ("metric_error_val", pa.float64())
 _STORED_TASK = ("task", pa.string())
-RESOURCES = ("num_cpus", "num_gpus", "disk_usage")
-"""What results may record of a fit; a column is there if one of them does."""
 
 
 def stored_configs(resources: Mapping[str, pa.DataType]) -> pa.Schema:
-    """One row a config and split, with those of `RESOURCES` that are recorded, whole numbers or not."""
+    """One row a config and split, with those of `split.RESOURCES` that are recorded, whole numbers or not."""
     return pa.schema(
         [*_STORED, ("problem_type", pa.string()), _VALIDATED, ("tid", pa.int64()), *resources.items(), _STORED_TASK]
     )

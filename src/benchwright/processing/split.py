@@ -21,6 +21,8 @@ from benchwright.raw.finding import misplaced
 from benchwright.raw.loading import load_result
 from benchwright.raw.result import Predictions, Result
 
+RESOURCES = ("num_cpus", "num_gpus", "disk_usage")
+"""What results may record of a fit; a column is there if one of them does."""
 ENSEMBLE_SIZES = {"tuned": 1, "tuned_ensemble": 40}
 """Greedy iterations of the two tuned variants; ``tuned`` is thus the config with the best validation error."""
 
@@ -267,9 +269,14 @@ def _relocated(failure: Failure, where: str) -> list[Problem]:
     ]
 
 
+def is_too_large(value: Any) -> bool:
+    """Whether it is a whole number of more than 64 bits, which no table holds as it is."""
+    return isinstance(value, int | np.integer) and abs(int(value)) >= 2**63
+
+
 def _number(source: Mapping[str, Any], key: str) -> float | None:
     """A whole number as it is where a table can hold it, any other number as a float, None for what is none."""
     value = source.get(key)
-    if isinstance(value, int | np.integer) and not isinstance(value, bool) and abs(int(value)) < 2**63:
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and not is_too_large(value):
         return int(value)
     return number_in(source, key)

@@ -18,7 +18,7 @@ from benchwright.processing.layout import (
     STORE_METADATA,
     TASK_METADATA,
 )
-from benchwright.processing.split import Row
+from benchwright.processing.split import RESOURCES, Row
 from benchwright.processing.stored_split import FILES_OF_LABELS, FILES_OF_PREDICTIONS
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def stored_tables(rows: Sequence[Row], metadata: MethodMetadata) -> dict[str, pa
         "task": [f"{row.tid}_{row.split}" for row in ordered],
     }
     if metadata.method_type == "config":
-        recorded = {name: columns[name] for name in schemas.RESOURCES if any(v is not None for v in columns[name])}
+        recorded = {name: columns[name] for name in RESOURCES if any(v is not None for v in columns[name])}
         schema = schemas.stored_configs({name: _number_type(values) for name, values in recorded.items()})
         return {CONFIGS: table_of(columns, schema), BASELINES: _without_rows(schemas.NO_BASELINES)}
     validated = any(value is not None for value in columns["metric_error_val"])

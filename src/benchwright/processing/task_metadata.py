@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from benchwright.contract import Failure, Problem
+from benchwright.arena.machine_paths import without_paths
+from benchwright.contract import Failure, Problem, Redaction
 from benchwright.raw.result import Result
 
 if TYPE_CHECKING:
@@ -36,8 +39,13 @@ _COLUMNS = (
     "missing_value_fraction", "domain", "dataset_year", "source", "tid", "name", "n_folds", "n_repeats",
     "n_samples_train_per_fold", "n_samples_test_per_fold",
 )  # fmt: skip
+_PLACES = ("data_foundry_uri", "source", "domain")
+"""Texts that may be paths; the others name columns and tasks, which may look like one."""
+_COUNTED = ("num_instances_train", "num_instances_test")
 _OLD_NAMES = {"n_features": "num_features", "n_classes": "num_classes"}
 _TRUTH = {"True": True, "False": False}
+_WHOLE = re.compile(r"-?[0-9]{1,18}", re.ASCII)
+"""What 64 bits hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +88,18 @@ class TaskTable:
     """The rows of a table of splits, by dataset.
 
     Raises:
-        Failure: a row lacks the columns that name the dataset, the task and the split (code ``bad-task-row``).
+        Failure: a row lacks the columns that name the dataset, the task and the split, or has a number or a truth value
+            that is none or that no table can hold (code ``bad-task-row``).
     """
 
     def __init__(self, rows: Iterable[TaskRow]) -> None:
         self._splits: dict[str, list[TaskRow]] = defaultdict(list)
         for row in rows:
             try:
-                self._splits[row["tabarena_task_name"]].append(row)
-                int(row["repeat"]), int(row["fold"]), _tid(row)
-            except (KeyError, ValueError):
+                own = self._splits[row["tabarena_task_name"]]
+                _check_row(row, told=not own)
+                own.append(row)
+            except (AttributeError, KeyError, TypeError, ValueError):
                 expected = "tabarena_task_name, task_id_str, repeat, fold and the runner's other columns"
                 raise Failure(
                     Problem("bad-task-row", row.get("tabarena_task_name") or "task rows", f"{dict(row)}", expected)
@@ -129,8 +139,10 @@ class TaskTable:
         }
 
 
-def task_metadata(tasks: TaskTable, facts: Sequence[SplitFacts]) -> pa.Table:
+def task_metadata(tasks: TaskTable, facts: Sequence[SplitFacts], redact: Redaction) -> pa.Table:
     """One row a dataset: those of ``tasks`` in their order, then what ``facts`` say of others, by name.
+
+    Secrets are hidden in it, and paths where it names a place.
 
     Types are those that ``pandas`` finds for ``tabarena``: whole numbers where none is missing, null where all are.
     """
@@ -142,6 +154,9 @@ def task_metadata(tasks: TaskTable, facts: Sequence[SplitFacts]) -> pa.Table:
             own[each.dataset].append(each)
     rows = [tasks.values(dataset) for dataset in tasks.datasets]
     rows += [_values(splits) for _, splits in sorted(own.items())]
+    for row in rows:
+        row.update((name, redact(text)) for name, text in row.items() if isinstance(text, str))
+        row.update((name, without_paths(row[name])) for name in _PLACES if row.get(name))
     columns = {name: _parsed(name, [row.get(name) for row in rows]) for name in _COLUMNS}
     return table_of(columns, _schema(columns))
 
@@ -168,6 +183,15 @@ def _values(splits: Sequence[SplitFacts]) -> dict[str, Any]:
         "n_samples_train_per_fold": train,
         "n_samples_test_per_fold": test,
     }
+
+
+def _check_row(row: TaskRow, *, told: bool) -> None:
+    """Raise ValueError or KeyError where a row cannot be used; a dataset's first row is the one that is ``told``."""
+    for part in (row["repeat"], row["fold"], str(_tid(row))):
+        if not _WHOLE.fullmatch(part):
+            raise ValueError(part)
+    for name in (*_COUNTED, *(_COLUMNS if told else ())):
+        _parsed(name, [row.get(_OLD_NAMES.get(name, name)) or None])
 
 
 def _parsed(name: str, values: Sequence[Any]) -> list[Any]:
@@ -205,7 +229,10 @@ def _tid(row: TaskRow) -> int:
 def _number(value: Any) -> int | float | None:
     if not isinstance(value, str):
         return value  # type: ignore[no-any-return]
-    return int(value) if value.lstrip("-").isdigit() else float(value)
+    number = int(value) if _WHOLE.fullmatch(value) else float(value)
+    if math.isinf(number):
+        raise ValueError(value)
+    return number
 
 
 def _mean(values: Iterable[Any]) -> float | None:

@@ -59,8 +59,12 @@ def survey_folder(folder: Path) -> Archive:
     """The files below a folder.
 
     Raises:
-        Failure: links, what is no regular file, and names that no object may have (code ``odd-file``), each named.
+        Failure: links, what is no regular file, and names that no object may have (code ``odd-file``), each named; the
+            folder itself may be no link either.
+        OSError: there is no such folder, or it cannot be read.
     """
+    if (problem := odd_file(folder)) is not None:
+        raise Failure(problem)
     members: list[Member] = []
     problems: list[Problem] = []
     waiting = [(folder, "")]
@@ -70,7 +74,8 @@ def survey_folder(folder: Path) -> Archive:
             for entry in entries:
                 name = f"{base}{entry.name}"
                 status = entry.stat(follow_symlinks=False)
-                if (odd := _odd(name, status.st_mode)) is not None:
+                odd = _odd_kind(status.st_mode) or (None if is_key(name) else "a name that no object may have")
+                if odd is not None:
                     problems.append(_odd_file(Path(entry.path), odd))
                 elif stat.S_ISDIR(status.st_mode):
                     waiting.append((Path(entry.path), f"{name}/"))
@@ -79,6 +84,19 @@ def survey_folder(folder: Path) -> Archive:
     if problems:
         raise Failure(sorted(problems, key=lambda problem: problem.where))
     return Archive(folder, tuple(sorted(members, key=lambda member: member.name.encode())))
+
+
+def odd_file(path: Path) -> Problem | None:
+    """What keeps a path from being published: a link, or what is neither file nor folder. None where nothing is there.
+
+    Raises:
+        OSError: it cannot be looked at.
+    """
+    try:
+        odd = _odd_kind(path.lstat().st_mode)
+    except FileNotFoundError:
+        return None
+    return None if odd is None else _odd_file(path, odd)
 
 
 def zip_chunks(
@@ -166,12 +184,10 @@ def _entry(member: Member, head: bytes) -> zipfile.ZipInfo:
     return entry
 
 
-def _odd(name: str, mode: int) -> str | None:
+def _odd_kind(mode: int) -> str | None:
     if stat.S_ISLNK(mode):
         return "a link"
-    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        return "no regular file"
-    return None if is_key(name) else "a name that no object may have"
+    return None if stat.S_ISREG(mode) or stat.S_ISDIR(mode) else "no regular file"
 
 
 def _odd_file(path: Path, found: str) -> Problem:

@@ -11,6 +11,7 @@ from benchwright.arena import MethodMetadata
 from benchwright.contract import Failure, Problem
 from benchwright.processing.layout import METADATA, SIDECAR
 from benchwright.processing.sidecar import Sidecar, read_sidecar
+from benchwright.publish.archive import odd_file
 from benchwright.publish.artifact_checks import PROCESS, PROCESS_AGAIN
 from benchwright.publish.method_reference import load_declared
 
@@ -69,6 +70,9 @@ class DeclaredArtifact:
                 yield Problem("metadata-changed", f"{self.declared.method}: {name}", repr(declared), expected, fix)
         if self.sidecar is not None:
             yield from self._protocol(self.sidecar.validation_protocol)
+            if (of := (self.sidecar.method, self.sidecar.suite)) != self.recorded.key:
+                found, expected = f"that of {of[0]}, suite {of[1]}", f"the one of the {METADATA} beside it"
+                yield Problem("sidecar-differs", str(self.folder / SIDECAR), found, expected, PROCESS_AGAIN)
 
     def _changes(self) -> Iterator[tuple[str, tuple[Any, Any]]]:
         old, new = (metadata.to_dict(with_protocol=False) for metadata in (self.recorded, self.metadata))
@@ -117,11 +121,14 @@ def open_artifact(declared: MethodMetadata, cache_root: Path | None = None) -> D
     """The artifact of a declared method in a cache, ``default_cache_root()`` where none is named.
 
     Raises:
-        Failure: there is none (code ``no-artifact``, exit 1), or its metadata or sidecar cannot be read.
+        Failure: there is none (code ``no-artifact``, exit 1), or its metadata or sidecar cannot be read, or is a link
+            or no regular file (code ``odd-file``, exit 1).
     """
     folder = replace(declared, artifact_dir=None, cache_root=cache_root).path
     if not (folder / METADATA).is_file():
         raise no_artifact(folder)
+    if problems := [odd for name in (METADATA, SIDECAR) if (odd := odd_file(folder / name)) is not None]:
+        raise Failure(problems)
     sidecar = read_sidecar(folder) if (folder / SIDECAR).exists() else None
     return DeclaredArtifact(folder, declared, MethodMetadata.from_yaml(folder), sidecar)
 

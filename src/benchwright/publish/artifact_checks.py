@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.contract import Failure, Problem, some
-from benchwright.files import read_json
+from benchwright.files import open_regular, read_json
 from benchwright.files.run_paths import RESULT_NAME
 from benchwright.processing import layout
-from benchwright.processing.sidecar import FileFacts
+from benchwright.processing.findings import not_accepted
+from benchwright.processing.sidecar import FileFacts, Sidecar
 from benchwright.publish.archive import Archive
 
 PROCESS = "scripts/run_process_method.py PATH --method-metadata MODULE:ATTR --process"
@@ -75,6 +76,13 @@ def check_raw(raw: Archive, tables: Path) -> Iterator[Problem]:
         )
 
 
+def check_findings(sidecar: Sidecar) -> Iterator[Problem]:
+    """Findings of severity ``error`` that processing noted, and whoever ran it did not accept."""
+    found = not_accepted(sidecar.findings, layout.SIDECAR, PROCESS)
+    if found is not None:
+        yield found
+
+
 def check_files(folder: Path, recorded: Mapping[str, FileFacts], found: Mapping[str, FileFacts]) -> Iterator[Problem]:
     """Files that are not those which processing wrote; both by their paths inside the artifact."""
     missing = sorted(recorded.keys() - found.keys())
@@ -121,7 +129,7 @@ def _rows(path: Path) -> int:
     """The rows of a Parquet file, counted by reading every one of them."""
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(path) as table:
+    with open_regular(path) as file, pq.ParquetFile(file) as table:
         return sum(batch.num_rows for batch in table.iter_batches())
 
 

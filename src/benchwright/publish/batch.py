@@ -16,12 +16,14 @@ from benchwright.node.stopping import StopRequest, stop_signals
 from benchwright.objects import missing_credentials, settings_from_environment
 from benchwright.publish.batch_manifest import BatchMethod
 from benchwright.publish.batch_record import inputs_of, recall, remember
-from benchwright.publish.batch_report import DRY, BatchReport, MethodReport
+from benchwright.publish.batch_report import DRY, BatchReport, MethodReport, labels
 from benchwright.publish.batch_steps import Answer, RunningStep, StepName, end_steps, step_command
 
 _UPLOADS = 4
 """Methods that are uploaded side by side; each of them sends several parts at once already."""
 _TICK = 0.1
+_CHANGED = ("artifact-changed", "odd-file")
+"""What the dry run says of an artifact that is no longer as processing left it."""
 Tell = Callable[[str, Mapping[str, Any]], None]
 """Says one thing, as a line for people and as an event for programs."""
 
@@ -88,12 +90,15 @@ class _Track:
     """A method on its way: the steps ahead of it, the one at work, and what those behind it answered."""
 
     method: BatchMethod
+    label: str
     folder: Path
     artifact: Path
     ahead: list[StepName]
     answers: dict[StepName, Answer] = field(default_factory=dict)
     running: RunningStep | None = None
     inputs: str = ""
+    anew: bool = False
+    """Whether what an earlier batch processed is not to be adopted."""
 
     def take(self, step: StepName, answer: Answer) -> None:
         """Note the answer of a step; nothing is ahead of a failed one."""
@@ -101,14 +106,19 @@ class _Track:
         self.ahead = self.ahead[1:] if answer.ok else []
         self.running = None
 
+    def begin_anew(self) -> None:
+        """Go back to processing, whose finished work was adopted and turned out to be damaged since."""
+        self.answers.clear()
+        self.ahead = ["process", *self.ahead]
+        self.running, self.anew = None, True
+
     def report(self) -> MethodReport:
-        method, suite = self.method.metadata.key
-        return MethodReport(method, suite, self.answers, tuple(self.ahead), self.folder)
+        return MethodReport(self.method, self.label, self.answers, tuple(self.ahead), self.folder)
 
 
 class _Batch:
     def __init__(self, methods: Sequence[BatchMethod], options: BatchOptions, tell: Tell) -> None:
-        self.tracks = [_track(method, options) for method in methods]
+        self.tracks = [_track(method, label, options) for method, label in zip(methods, labels(methods), strict=True)]
         self._options = options
         self._tell = tell
 
@@ -142,7 +152,7 @@ class _Batch:
     def _start(self, track: _Track, step: StepName) -> None:
         if step == "process":
             track.inputs = inputs_of(track.method)
-            answer = recall(track.folder, track.inputs, track.artifact)
+            answer = None if track.anew else recall(track.folder, track.inputs, track.artifact)
             if answer:
                 self._take(track, step, answer)
                 return
@@ -161,12 +171,21 @@ class _Batch:
             problem = Problem("step-silent", str(running.log), found, "", fix)
             self._take(track, step, Answer(Exit.REMOTE, found, {}, (problem,)))
         elif running.is_newly_silent(self._options.stall):
-            name, log = track.method.metadata.method, str(running.log)
+            name, log = track.label, str(running.log)
             line = f"STALLED {name} at {step}: nothing written for {_length(running.silence())}; look at {log}"
-            self._tell(line, {"event": "stalled", "method": name, "step": step, "log": log, "line": line})
+            self._tell(
+                line,
+                {"event": "stalled", "method": track.method.metadata.method, "step": step, "log": log, "line": line},
+            )
 
     def _take(self, track: _Track, step: StepName, answer: Answer) -> None:
         """Note a step's answer; a method without a step ahead is told of."""
+        if step == "dry-run" and track.answers["process"].adopted and (changed := _changed(answer)) is not None:
+            name = track.label
+            line = f"AGAIN {name} from process: {changed.where}: {changed.found} (since it was processed)"
+            self._tell(line, {"event": "again", "method": track.method.metadata.method, "line": line})
+            track.begin_anew()
+            return
         if step == "process" and answer.ok and not answer.adopted:
             remember(track.folder, track.inputs, track.artifact, answer)
         track.take(step, answer)
@@ -175,11 +194,16 @@ class _Batch:
             self._tell(report.line(), {"event": report.state, **report.to_dict()})
 
 
-def _track(method: BatchMethod, options: BatchOptions) -> _Track:
+def _track(method: BatchMethod, label: str, options: BatchOptions) -> _Track:
     folder = inside(inside(options.logs, method.metadata.suite), method.metadata.method)
     artifact = replace(method.metadata, artifact_dir=None, cache_root=options.cache_root).path
     steps: list[StepName] = ["process", "dry-run", "upload"] if options.apply else ["process", "dry-run"]
-    return _Track(method, folder, artifact, steps)
+    return _Track(method, label, folder, artifact, steps)
+
+
+def _changed(answer: Answer) -> Problem | None:
+    """What a dry run says of files that are no longer those that processing recorded."""
+    return next((problem for problem in answer.problems if problem.code in _CHANGED), None)
 
 
 def _length(seconds: float) -> str:

@@ -9,17 +9,19 @@ from typing import Any
 
 from benchwright.arena import MethodMetadata, did_you_mean
 from benchwright.arena.metadata_rules import describe
-from benchwright.arena.official import OFFICIAL_PROTOCOLS
 from benchwright.contract import Exit, Failure, Problem, said
 from benchwright.files import read_bytes
 from benchwright.objects import StoreLocation
+from benchwright.processing import layout
+from benchwright.publish.batch_options import OPTIONS, Repeated, words_for
 from benchwright.publish.destination import destination_of
-from benchwright.publish.method_reference import load_method
+from benchwright.publish.method_reference import load_method, with_reference
 
 _LARGEST = 64 * 2**10
 """Bytes. A method takes some 200 of them."""
 _METHODS = "methods"
 _NEEDED = ("data", "method_metadata")
+_TRAJECTORIES = "cache_hpo_trajectories"
 _Values = Mapping[Any, tuple[str, Any]]
 """Keys of an entry, each with where it is said and its value."""
 
@@ -29,6 +31,8 @@ class BatchMethod:
     """A method of the batch: where its raw results are, what declares it, and how it is to be published.
 
     ``name`` picks one of several methods in ``data``; ``store`` is the manifest's, else the one of the metadata.
+    ``entry`` says where in the manifest it stands, ``accepted`` the codes of losses that are accepted there.
+    ``processing`` and ``uploading`` are further words for the scripts that do it.
     """
 
     data: Path
@@ -37,8 +41,9 @@ class BatchMethod:
     store: StoreLocation
     repository: Path | None = None
     name: str | None = None
-    expected_protocol: str | None = None
-    upload_raw: bool = True
+    processing: tuple[str, ...] = ()
+    uploading: tuple[str, ...] = ()
+    entry: str = ""
     accepted: tuple[str, ...] = ()
 
 
@@ -124,28 +129,26 @@ def _check_keys(checks: _Checks, values: _Values) -> None:
             checks.add(f"{where}: {describe(key)}", "no such key", "", did_you_mean(str(key), _EXPECTED))
         elif not _fits(key, value):
             checks.add(f"{where}: {key}", describe(value), _EXPECTED[key])
+        elif isinstance(option := OPTIONS.get(key), Repeated):
+            for word in value:
+                if word not in option.known:
+                    fix = did_you_mean(word, option.known)
+                    checks.add(f"{where}: {key}", f"{word!r}, which is none of them", _EXPECTED[key], fix)
 
 
-_EXPECTED: Mapping[str, str] = {
+_TEXTS: Mapping[str, str] = {
     "data": "the path of a folder of results",
     "method_metadata": "MODULE:ATTR",
     "method": "a method's name",
     "repo": "the path of a checkout",
-    "expect_validation_protocol": " or ".join(OFFICIAL_PROTOCOLS),
-    "store": "local:FOLDER, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX",
-    "upload_raw": "true or false",
-    "accept_mismatch": "a list of fields",
+    "store": "local:FOLDER, gs://BUCKET/PREFIX, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX",
 }
+_EXPECTED: Mapping[str, str] = {**_TEXTS, **{key: option.expected for key, option in OPTIONS.items()}}
+"""Every key, with what it may be."""
 
 
 def _fits(key: str, value: Any) -> bool:
-    if key == "upload_raw":
-        return isinstance(value, bool)
-    if key == "accept_mismatch":
-        return isinstance(value, list) and all(isinstance(field, str) and field for field in value)
-    if key == "expect_validation_protocol":
-        return isinstance(value, str) and value in OFFICIAL_PROTOCOLS
-    return isinstance(value, str) and bool(value)
+    return OPTIONS[key].fits(value) if key in OPTIONS else isinstance(value, str) and bool(value)
 
 
 def _method(checks: _Checks, where: str, values: _Values) -> BatchMethod | None:
@@ -165,7 +168,11 @@ def _method(checks: _Checks, where: str, values: _Values) -> BatchMethod | None:
     if "store" in good:
         store = checks.of(f"{places['store']}: store", lambda: StoreLocation.parse(good["store"]).below(checks.folder))
     elif metadata is not None:
-        store = checks.of(where, lambda: destination_of(metadata, None))
+        store = checks.of(where, lambda: _declared_store(metadata, str(reference), repository))
+    if metadata is not None and layout.expects_trajectories(metadata) and not good.get(_TRAJECTORIES, True):
+        found = f"false, for {metadata.method}, which is tuned: it cannot be uploaded without them"
+        fix = "take it out; scripts/run_process_method.py --no-cache-hpo-trajectories is for a look at home"
+        checks.add(f"{places[_TRAJECTORIES]}: {_TRAJECTORIES}", found, "true", fix)
     if metadata is None or store is None or "data" not in folders:
         return None
     return BatchMethod(
@@ -175,10 +182,24 @@ def _method(checks: _Checks, where: str, values: _Values) -> BatchMethod | None:
         store=store,
         repository=repository,
         name=good.get("method"),
-        expected_protocol=good.get("expect_validation_protocol"),
-        upload_raw=good.get("upload_raw", True),
-        accepted=tuple(good.get("accept_mismatch", ())),
+        processing=words_for("process", good),
+        uploading=words_for("upload", good),
+        entry=where,
+        accepted=tuple(good.get("accept_finding", ())),
     )
+
+
+def _declared_store(metadata: MethodMetadata, reference: str, repository: Path | None) -> StoreLocation:
+    """The store that a declaration names.
+
+    Raises:
+        Failure: it names none (exit 2).
+    """
+    try:
+        return destination_of(metadata, None)
+    except Failure as failure:
+        problems = with_reference(failure.problems, reference, repository)
+        raise Failure(problems, exit=failure.exit) from None
 
 
 def _check_twice(checks: _Checks, methods: Mapping[str, BatchMethod]) -> None:

@@ -29,7 +29,7 @@ def inputs_of(method: BatchMethod) -> str:
     A stamp is path, size, modification time and inode: reading 100,000 results takes minutes, their stamps seconds. Of
     a folder that cannot be read it is the path and the reason, so that it does not pass for one without results.
     """
-    options = [str(method.data.resolve()), method.name, method.expected_protocol, method.accepted]
+    options = [str(method.data.resolve()), method.name, *method.processing]
     sha = hashlib.sha256(json.dumps([__version__, options, method.metadata.to_dict()]).encode())
     for stamp in sorted(_stamps(method.data)):
         sha.update(stamp.encode(errors="surrogateescape"))
@@ -45,7 +45,10 @@ def remember(folder: Path, inputs: str, artifact: Path, answer: Answer) -> None:
 
 
 def recall(folder: Path, inputs: str, artifact: Path) -> Answer | None:
-    """The answer of finished processing; None when there was none, or when anything differs by now."""
+    """The answer of finished processing; None when there was none, or when its inputs or its record differ by now.
+
+    Whether every file of the artifact is still as it was recorded is for the dry run to say, which reads them all.
+    """
     try:
         note = read_json(folder / _NAME)
         if (note["inputs"], note["artifact"]) != (inputs, _state_of(artifact)):
@@ -57,9 +60,9 @@ def recall(folder: Path, inputs: str, artifact: Path) -> Answer | None:
         return None
 
 
-def _state_of(artifact: Path) -> str:
-    """The digest of the sidecar, which holds those of all other files."""
-    return digest(artifact / layout.SIDECAR)
+def _state_of(artifact: Path) -> list[str]:
+    """The digests of the metadata and of the sidecar, which holds those of all files."""
+    return [digest(artifact / name) for name in (layout.METADATA, layout.SIDECAR)]
 
 
 def _stamps(folder: Path) -> Iterator[str]:

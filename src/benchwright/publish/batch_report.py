@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import signal
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from benchwright.contract import DRY_RUN, Exit, Outcome, Problem, counted
+from benchwright.processing.findings import Finding, failing_codes
+from benchwright.publish.batch_manifest import BatchMethod
 from benchwright.publish.batch_steps import Answer, StepName
 
 DRY = f"{DRY_RUN} to any store"
@@ -18,14 +21,20 @@ DRY = f"{DRY_RUN} to any store"
 class MethodReport:
     """How far a method came: the answers of the steps it went through, and those that are left.
 
-    ``folder`` holds its logs, ``<step>.log`` with the talk and ``<step>.json`` with the whole answer of each step.
+    ``label`` is its name among the batch's methods. ``folder`` holds its logs, ``<step>.log`` with the talk and
+    ``<step>.json`` with the whole answer of each step.
     """
 
-    method: str
-    suite: str
+    batched: BatchMethod
+    label: str
     answers: Mapping[StepName, Answer]
     left: tuple[StepName, ...]
     folder: Path
+
+    @property
+    def method(self) -> str:
+        """The method's name."""
+        return self.batched.metadata.method
 
     @property
     def failed(self) -> tuple[StepName, Answer] | None:
@@ -43,16 +52,18 @@ class MethodReport:
         """The method's end as one line."""
         if self.failed:
             step, answer = self.failed
-            return f"FAILED {self.method} at {step} (exit {answer.exit}): {self._reason(answer)}"
+            return f"FAILED {self.label} at {step} (exit {answer.exit}): {self._reason(answer)}"
         if self.left:
-            return f"LEFT {self.method} before {self.left[0]}"
+            return f"LEFT {self.label} before {self.left[0]}"
         last = _uploaded(self.answers["upload"]) if "upload" in self.answers else _planned(self.answers["dry-run"])
-        return f"DONE {self.method}: {_processed(self.answers['process'])}; {last}"
+        return f"DONE {self.label}: {_processed(self.answers['process'])}; {last}"
 
     def problems(self) -> list[Problem]:
         """The problems that its steps told, failed or not, each with the method before its place."""
         told = dict.fromkeys(problem for answer in self.answers.values() for problem in answer.problems)
-        return [replace(problem, where=f"{self.method}: {self._place(problem)}") for problem in told]
+        return [
+            replace(problem, where=f"{self.label}: {self._place(problem)}", fix=self._fix(problem)) for problem in told
+        ]
 
     def _reason(self, answer: Answer) -> str:
         """The first problem in one line, and how many more there are."""
@@ -61,6 +72,15 @@ class MethodReport:
         first = answer.problems[0]
         more = f" (and {len(answer.problems) - 1} more)" if len(answer.problems) > 1 else ""
         return f"{replace(first, where=self._place(first), fix='')}{more}"
+
+    def _fix(self, problem: Problem) -> str:
+        """What mends a problem here: losses are accepted in the manifest, which the next batch goes by."""
+        if problem.code != "findings-not-accepted":
+            return problem.fix
+        findings = map(Finding.from_dict, self.answers["process"].data["artifact"]["findings"])
+        codes = sorted({*self.batched.accepted, *failing_codes(findings)})
+        accept = f"{self.batched.entry}: accept_finding: [{', '.join(codes)}]"
+        return f"mend the results and run the batch again; or accept the loss, at their owner's word, in {accept}"
 
     def _place(self, problem: Problem) -> str:
         return problem.where.removeprefix(f"{self.method}: ")
@@ -73,13 +93,20 @@ class MethodReport:
         }
         return {
             "method": self.method,
-            "suite": self.suite,
+            "suite": self.batched.metadata.suite,
             "state": self.state,
             "line": self.line(),
             "steps": steps,
             "left": list(self.left),
             "logs": str(self.folder),
         }
+
+
+def labels(methods: Sequence[BatchMethod]) -> list[str]:
+    """What to call each of the methods: by its suite too where another has the same name."""
+    keys = [method.metadata.key for method in methods]
+    counts = Counter(name for name, _ in keys)
+    return [f"{name} ({suite})" if counts[name] > 1 else name for name, suite in keys]
 
 
 def _processed(answer: Answer) -> str:

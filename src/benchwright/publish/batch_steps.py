@@ -28,17 +28,17 @@ _TICK = 0.05
 def step_command(
     step: StepName, method: BatchMethod, scripts: Path, cache_root: Path | None, jobs: int | None
 ) -> list[str]:
-    """The command of a step; processing is left to choose the number of its processes where ``jobs`` is None."""
+    """The command of a step; processing is left to choose the number of its processes where ``jobs`` is None.
+
+    On a Ray cluster it always is: ``jobs`` is a share of this machine.
+    """
     words = [sys.executable, str(scripts / (_PROCESS if step == "process" else _UPLOAD))]
     if step == "process":
         words += [str(method.data), "--process"]
-        words += _option("--jobs", jobs)
-        words += _option("--method", method.name)
-        words += _option("--expect-validation-protocol", method.expected_protocol)
-        words += [word for field in method.accepted for word in ("--accept-mismatch", field)]
+        words += _option("--jobs", None if "ray" in method.processing else jobs)
+        words += [*_option("--method", method.name), *method.processing]
     else:
-        words += ["--store", str(method.store)]
-        words += [] if method.upload_raw else ["--no-upload-raw"]
+        words += ["--store", str(method.store), *method.uploading]
         words += ["--apply"] if step == "upload" else []
     words += ["--method-metadata", method.reference]
     words += _option("--repo", method.repository)

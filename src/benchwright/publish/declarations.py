@@ -274,13 +274,17 @@ def _keywords(scope: Scope, call: ast.Call, problems: list[Problem]) -> tuple[di
     """The call's own keywords, and the fields its ``**`` arguments bring; what is no literal goes to ``problems``."""
     arguments: dict[str, Argument] = {}
     unpacked: dict[str, Unpacked] = {}
+    given = {entry.arg for entry in call.keywords}
     for entry in call.keywords:
         try:
             if entry.arg is None:
                 source = f"**{ast.unparse(entry.value)}"
-                unpacked |= {
+                brought = {
                     name: Unpacked(value, entry.lineno, source) for name, value in _mapping(scope, entry.value).items()
                 }
+                problems += [_twice(scope, entry, name, source) for name in sorted(brought.keys() & given)]
+                given |= brought.keys()
+                unpacked |= brought
             else:
                 what = f"{kind_of(entry.value)} ({ast.unparse(entry.value)})" if _refers(entry.value) else ""
                 arguments[entry.arg] = Argument(scope.value(entry.value), entry.value.lineno, what)
@@ -289,6 +293,10 @@ def _keywords(scope: Scope, call: ast.Call, problems: list[Problem]) -> tuple[di
                 name = entry.arg or f"**{ast.unparse(entry.value)}"
                 problems.append(_problem(scope.target.at(error.line), f"{name} is {error.what}", "a literal"))
     return arguments, unpacked
+
+
+def _twice(scope: Scope, entry: ast.keyword, name: str, source: str) -> Problem:
+    return _problem(scope.target.at(entry.lineno), f"{name} is given twice, by {source} too", "one value")
 
 
 def known_fields(scope: Scope) -> frozenset[str] | None:

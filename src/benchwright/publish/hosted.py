@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from benchwright.contract import Exit, Failure, Problem, usage_error
-from benchwright.objects import ObjectInfo, ObjectStore, StoreLocation, survey
+from benchwright.contract import Exit, Failure, Problem
+from benchwright.objects import ObjectInfo, ObjectStore, survey
 from benchwright.objects.keys import check_key
 from benchwright.processing import layout
 
@@ -49,22 +49,6 @@ def key_prefix(method: str, suite: str) -> str:
         if "/" in check_key(name):
             raise Failure(Problem("bad-key", repr(name), "a name with '/'", "one word"), exit=Exit.USAGE)
     return f"artifacts/{suite}/methods/{method}"
-
-
-def check_apart(location: StoreLocation, prefix: str, folder: Path) -> None:
-    """Refuse a store whose objects would be files of the local artifact itself: the cache as its own store.
-
-    Raises:
-        Failure: it is one (code ``store-is-cache``, exit 2).
-    """
-    if location.kind != "local":
-        return
-    hosted = (Path(location.place).expanduser() / prefix).resolve()
-    if hosted == folder.resolve() or folder.resolve() in hosted.parents or hosted in folder.resolve().parents:
-        found, expected = "the folder of the local artifact itself", "a folder of its own for the store"
-        raise usage_error(
-            str(location), found, expected, "name another with --store local:FOLDER", code="store-is-cache"
-        )
 
 
 def part_of(name: str) -> str | None:
@@ -172,14 +156,23 @@ def read_manifest(store: ObjectStore, method: str, suite: str) -> HostedManifest
         return None
     if info.size > _LARGEST:
         raise _bad_manifest(where, f"{info.size:,} bytes")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / MANIFEST
-        read = store.get(key, path)
-        content = path.read_bytes()
+    content, read = read_object(store, key, _LARGEST)
     manifest = Manifest.from_bytes(content, where)
     if (manifest.method, manifest.suite) != (method, suite):
         raise _bad_manifest(where, f"that of {manifest.method}, suite {manifest.suite}")
     return HostedManifest(manifest, replace(read, modified=info.modified))
+
+
+def read_object(store: ObjectStore, key: str, most: int) -> tuple[bytes, ObjectInfo]:
+    """The content of a small object, of at most ``most`` bytes, and what the store says of it.
+
+    Raises:
+        Failure: as ``ObjectStore.get`` does.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "object"
+        info = store.get(key, path, most=most)
+        return path.read_bytes(), info
 
 
 def no_manifest(url: str, said: str, fix: str = "") -> Problem:

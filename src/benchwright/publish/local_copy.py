@@ -1,15 +1,16 @@
-"""A local artifact beside the objects that a hosted one consists of."""
+"""A local artifact beside a hosted one: the objects that it consists of, or the files that these made."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import filecmp
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from benchwright.contract import Failure
 from benchwright.files import digest
 from benchwright.processing import layout
 from benchwright.processing.sidecar import FileFacts, read_sidecar
-from benchwright.publish.archive import measure, survey_folder
+from benchwright.publish.archive import measure, odd_file, survey_folder
 from benchwright.publish.hosted import ZIPS, HostedObject
 
 
@@ -33,8 +34,34 @@ def differing(folder: Path, objects: Mapping[str, HostedObject]) -> list[str]:
     return sorted(different)
 
 
+def different_files(new: Path, old: Path, without: Collection[str] = ()) -> list[str]:
+    """The files that two artifact folders do not have in common, and what is no plain file in the old one.
+
+    What is below the folders in ``without`` does not count.
+    """
+    try:
+        sizes = [_sizes(folder, without) for folder in (new, old.resolve())]
+    except Failure as failure:
+        return [Path(problem.where).relative_to(old.resolve()).as_posix() for problem in failure.problems]
+    names = sorted(sizes[0].keys() | sizes[1].keys())
+    return [
+        name
+        for name in names
+        if sizes[0].get(name) != sizes[1].get(name) or not filecmp.cmp(new / name, old / name, shallow=False)
+    ]
+
+
+def _sizes(folder: Path, without: Collection[str]) -> dict[str, int]:
+    left_out = tuple(f"{name}/" for name in without)
+    return {
+        member.name: member.size for member in survey_folder(folder).members if not member.name.startswith(left_out)
+    }
+
+
 def _is_file(path: Path, facts: HostedObject) -> bool:
-    return path.is_file() and path.stat().st_size == facts.size and digest(path) == facts.sha256
+    return (
+        path.is_file() and odd_file(path) is None and path.stat().st_size == facts.size and digest(path) == facts.sha256
+    )
 
 
 def _is_zip(folder: Path, facts: HostedObject) -> bool:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import shlex
 import sys
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from benchwright.arena import MethodMetadata
-from benchwright.contract import Exit, Failure, Problem, usage_error
+from benchwright.contract import Exit, Failure, Problem, named, usage_error
 from benchwright.publish.declarations import HOLDER_KEYWORD, declaration_in, known_fields
 from benchwright.publish.scope import Scope, parse
 from benchwright.publish.targets import Target, find_target
+
+REFERENCE = "MODULE:ATTR"
+"""What stands for a declaration in the fixes of those who do not know which one it is."""
 
 
 def load_method(reference: str, repository: Path | None = None) -> MethodMetadata:
@@ -42,6 +50,12 @@ def load_declared(reference: str, repository: Path | None = None) -> tuple[Metho
     return _method(scope), known is None or "validation_protocol" in known
 
 
+def with_reference(problems: Iterable[Problem], reference: str, checkout: Path | None) -> list[Problem]:
+    """The problems with the declaration's own words where a fix has ``MODULE:ATTR``, and its ``checkout`` if named."""
+    words = shlex.join([reference, *(() if checkout is None else ("--repo", str(checkout)))])
+    return [replace(problem, fix=problem.fix.replace(REFERENCE, words)) for problem in problems]
+
+
 def _scope(reference: str, repository: Path | None) -> Scope:
     """The module that a reference names, read."""
     target = find_target(reference, repository, to_write=False)
@@ -60,17 +74,26 @@ def _method(scope: Scope) -> MethodMetadata:
 def _imported(target: Target, unread: Failure) -> MethodMetadata:
     """The method behind a name that its source alone does not tell (``unread``)."""
     sys.path.insert(0, str(target.source_root))
+    step = "imported"
     try:
         module = importlib.import_module(target.module)
+        step = "read"
+        return _held(module, target)
+    except Failure:
+        raise
     except ModuleNotFoundError as error:
         found = f"not installed for {sys.executable}, but imported for {target}"
         missing = Problem("missing-package", error.name or "a package", found, "", "use a Python that has it")
         raise Failure([missing, *unread.problems], exit=Exit.ENVIRONMENT) from error
-    except (Exception, SystemExit) as error:  # someone else's module: it may raise anything, or end the program
-        found = f"cannot be imported: {type(error).__name__}: {error}"
+    except (Exception, SystemExit, GeneratorExit) as error:  # someone else's code: it may raise anything, or end us
+        found = f"cannot be {step}: {named(error)}"
         raise Failure([Problem("import-failed", str(target), found), *unread.problems], exit=Exit.USAGE) from error
     finally:
-        sys.path.remove(str(target.source_root))
+        with contextlib.suppress(ValueError):  # the module may have changed it
+            sys.path.remove(str(target.source_root))
+
+
+def _held(module: ModuleType, target: Target) -> MethodMetadata:
     value: Any = getattr(module, target.attribute, None)
     if value is None:
         raise usage_error(str(target), "the imported module has no such name", code="unknown-attribute")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import io
+import tokenize
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -142,13 +145,18 @@ class Scope:
 
 
 def parse(source: bytes, path: Path, expected: str = "a module that compiles") -> ast.Module:
-    """The syntax tree of a file's bytes, in the encoding they declare.
+    """The syntax tree of a file's bytes, in the encoding they declare; it compiles too.
 
     Raises:
         Failure: they are not Python (exit 2).
     """
     try:
-        return ast.parse(source)
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
+        source.decode(encoding)  # the parser does not look at comments
+        tree = ast.parse(source)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(tree, str(path), "exec")  # the parser lets names and arguments be bound twice
     except SyntaxError as error:
         where = f"{path}:{error.lineno}" if error.lineno else str(path)
         raise usage_error(where, f"not Python: {error.msg}", expected, code="not-python") from None
@@ -156,6 +164,7 @@ def parse(source: bytes, path: Path, expected: str = "a module that compiles") -
         # NUL bytes, and nesting beyond what the parser can follow.
         found = f"not Python: {str(error) or 'nested too deeply'}"
         raise usage_error(str(path), found, expected, code="not-python") from None
+    return tree
 
 
 def calls_in_functions(tree: ast.Module, class_name: str) -> Iterator[tuple[str, int]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from typing import Any
 
 from benchwright.arena import MethodMetadata
 from benchwright.contract import Exit, Failure, Problem
@@ -19,15 +19,18 @@ from benchwright.publish.hosted import (
     objects_at,
     part_of,
     read_manifest,
+    read_object,
 )
 from benchwright.publish.upload_plan import PlannedObject, UploadPlan
 
 _LARGEST_METADATA = 2**20
 """Bytes. A method's metadata has some thirty lines."""
+_LARGEST_SIDECAR = 256 * 2**20
+"""Bytes. A sidecar has some 150 for each file of the artifact."""
 
 
 class MetadataDiffers(Failure):
-    """What is hosted is the planned artifact but for its ``metadata.yaml``, which is all that replacing would send."""
+    """What is hosted is the planned artifact but for its ``metadata.yaml``, and the digest of that in its sidecar."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +38,15 @@ class Standing:
     """An upload's plan beside what a store holds below its prefix.
 
     ``found`` has the objects of an artifact that are there, planned or not, by name; ``equal`` are the names of those
-    with the planned content. ``hosted`` is what the ``metadata.yaml`` that is there says, read where nothing else
-    differs; None elsewhere, and where it cannot be read.
+    with the planned content. ``only_metadata`` says that nothing else differs than what ``metadata.yaml`` says and the
+    sidecar says of it; ``hosted`` is then what the ``metadata.yaml`` that is there says, None where it is unreadable.
     """
 
     plan: UploadPlan
     manifest: HostedManifest | None
     found: Mapping[str, ObjectInfo]
     equal: frozenset[str]
+    only_metadata: bool = False
     hosted: MethodMetadata | None = None
 
     @property
@@ -75,12 +79,6 @@ class Standing:
             if name not in self.equal and not self._is_replaced(name)
         }
 
-    @property
-    def only_metadata(self) -> bool:
-        """Whether everything is there, and all but ``metadata.yaml`` as planned."""
-        complete = self.found.keys() == self.plan.manifest.objects.keys()
-        return complete and self.found.keys() - self.equal == {layout.METADATA}
-
     def refusal(self) -> Failure | None:
         """Why nothing may be written here without ``--replace`` (exit 5); None where the upload may go on."""
         differing = sorted(self.found.keys() - self.equal)
@@ -112,7 +110,8 @@ class Standing:
 
     def _metadata_differs(self) -> MetadataDiffers:
         found = f"another artifact: only {layout.METADATA} differs: {self._changes()}"
-        fix = "--replace sends that one object, keeps the others, and lists what is there as the predecessor"
+        sent = " and ".join(planned.name for planned in self.outstanding)
+        fix = f"--replace sends {sent}, keeps the others, and lists what is there as the predecessor"
         problem = Problem("hosted-differs", self.plan.url, found, "nothing, or this very artifact", fix)
         return MetadataDiffers(problem, exit=Exit.REFUSED)
 
@@ -120,15 +119,18 @@ class Standing:
         """The fields that the hosted metadata and the planned one do not agree on, with both values."""
         if self.hosted is None:
             return "what is hosted cannot be read"
-        planned = next(one for one in self.plan.objects if one.name == layout.METADATA)
         old = self.hosted.to_dict()
-        new = MethodMetadata.from_yaml(b"".join(planned.chunks())).to_dict()
+        new = MethodMetadata.from_yaml(_planned_content(self.plan, layout.METADATA)).to_dict()
         names = [name for name in {**new, **old} if new.get(name) != old.get(name)]
         return ", ".join(f"{name} {old.get(name)!r} -> {new.get(name)!r}" for name in names) or "the way it is written"
 
     def _another(self) -> Problem:
         where, expected = self.plan.url, "nothing, or this very artifact"
         fix = "look at what is there; --replace puts this one in its place and lists the other as its predecessor"
+        if self.ours and self.strangers.keys() <= self.plan.manifest.objects.keys():
+            found = f"damaged, or written over since this artifact was uploaded: {', '.join(sorted(self.strangers))}"
+            fix = "look at what is there; --replace sends what this artifact's manifest lists, from the files here"
+            return Problem("hosted-damaged", where, found, "the objects that its manifest lists", fix)
         if self.manifest is None or self.ours:
             what = "an artifact" if self.marked else "objects"
             found = f"{what} of another program: {', '.join(sorted(self.strangers))}"
@@ -169,22 +171,57 @@ def look(plan: UploadPlan, store: ObjectStore, *, trust: bool = True) -> Standin
         if name in planned_by_name and is_equal(planned_by_name[name], info, store, trust=trust)
     }
     standing = Standing(plan, manifest, found, frozenset(equal))
-    return replace(standing, hosted=_hosted(found[layout.METADATA], store)) if standing.only_metadata else standing
+    if not _only_metadata(standing, store):
+        return standing
+    return replace(standing, only_metadata=True, hosted=_hosted_metadata(found[layout.METADATA], store))
 
 
-def _hosted(info: ObjectInfo, store: ObjectStore) -> MethodMetadata | None:
-    """What a hosted ``metadata.yaml`` says; None where it is too large for one, is none, or was removed meanwhile."""
-    if info.size > _LARGEST_METADATA:
+def _only_metadata(standing: Standing, store: ObjectStore) -> bool:
+    """Whether everything is there, and as planned but for what ``metadata.yaml`` says and the sidecar says of it."""
+    differing = standing.found.keys() - standing.equal
+    if standing.found.keys() != standing.plan.manifest.objects.keys() or layout.METADATA not in differing:
+        return False
+    if differing == {layout.METADATA}:
+        return True
+    if differing != {layout.METADATA, layout.SIDECAR}:
+        return False
+    hosted = _content(standing.found[layout.SIDECAR], store, _LARGEST_SIDECAR)
+    planned = _planned_content(standing.plan, layout.SIDECAR)
+    return hosted is not None and _without_metadata(hosted) == _without_metadata(planned) is not None
+
+
+def _without_metadata(sidecar: bytes) -> Any:
+    """What a sidecar says but of ``metadata.yaml``; None for what is none."""
+    try:
+        values = json.loads(sidecar)
+        del values["files"][layout.METADATA]
+    except (KeyError, TypeError, ValueError, RecursionError):
         return None
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / layout.METADATA
-        try:
-            store.get(info.key, path)
-            return MethodMetadata.from_yaml(path.read_bytes())
-        except Failure as failure:
-            if failure.exit in (Exit.ENVIRONMENT, Exit.REMOTE):
-                raise
-            return None
+    return values
+
+
+def _hosted_metadata(info: ObjectInfo, store: ObjectStore) -> MethodMetadata | None:
+    """What a hosted ``metadata.yaml`` says; None where it is too large for one, is none, or was removed meanwhile."""
+    content = _content(info, store, _LARGEST_METADATA)
+    try:
+        return None if content is None else MethodMetadata.from_yaml(content)
+    except Failure:
+        return None
+
+
+def _content(info: ObjectInfo, store: ObjectStore, most: int) -> bytes | None:
+    """An object of at most ``most`` bytes; None where it is larger, damaged, or was removed meanwhile."""
+    try:
+        return read_object(store, info.key, most)[0]
+    except Failure as failure:
+        if failure.exit != Exit.NO:
+            raise
+        return None
+
+
+def _planned_content(plan: UploadPlan, name: str) -> bytes:
+    planned = next(one for one in plan.objects if one.name == name)
+    return b"".join(planned.chunks())
 
 
 def is_equal(planned: PlannedObject, info: ObjectInfo, store: ObjectStore, *, trust: bool = True) -> bool:
@@ -194,7 +231,7 @@ def is_equal(planned: PlannedObject, info: ObjectInfo, store: ObjectStore, *, tr
     if trust and info.sha256 is not None:
         return True
     try:
-        store.prove(info.key, sha256=planned.sha256)
+        store.prove(info.key, sha256=planned.sha256, most=planned.size)
     except Failure as failure:
         if failure.exit != Exit.NO:
             raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import keyword
 import os
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,8 +69,8 @@ def find_target(reference: str, repository: Path | None = None, *, to_write: boo
 
     Raises:
         Failure: the reference is malformed or there is no such module (exit 2, with close names); two folders hold it
-            (exit 2). If it is found ``to_write``: it belongs to an installed package, leaves the repository by a link,
-            or may not be written (exit 5).
+            (exit 2). If it is found ``to_write``: it belongs to an installed package or leaves the repository by a link
+            (exit 5), or may not be written (exit 3).
     """
     module, attribute = _parsed(reference)
     if repository is not None and not repository.is_dir():
@@ -90,7 +91,8 @@ def find_target(reference: str, repository: Path | None = None, *, to_write: boo
     around = folder if root in source_roots(folder) else checkout_around(root)
     target = Target(module, attribute, path.resolve(), root.resolve(), around.resolve())
     if to_write:
-        _refuse_unwritable(target, path)
+        _refuse_installed(target)
+        refuse_unwritable(path, target.repository, elsewhere="edit that file's own checkout")
     return target
 
 
@@ -118,6 +120,29 @@ def module_file(module: str, root: Path) -> Path | None:
         if path.is_file():
             return path
     return None
+
+
+def refuse_unwritable(path: Path, repository: Path, *, elsewhere: str) -> None:
+    """Refuse to write a file that is not the repository's own, or that may not be written.
+
+    ``elsewhere`` is what to do about a link that leaves the ``repository``, whose own links are resolved.
+
+    Raises:
+        Failure: a link leads out of the repository (exit 5), or file or folder is read-only (exit 3).
+    """
+    real = path.resolve()
+    if not real.is_relative_to(repository):
+        found = f"a link out of the repository, to {real}"
+        raise _refused("path-escape", str(path), found, f"a file in {repository}", elsewhere)
+    # The bits as well: the superuser may write what was made read-only for a reason.
+    writable = os.access(real, os.W_OK) and real.stat().st_mode & _WRITE_BITS
+    for place, allowed in ((real, writable), (real.parent, os.access(real.parent, os.W_OK))):
+        if not allowed:
+            fix = f"chmod u+w {shlex.quote(str(place))}"
+            if os.statvfs(place).f_flag & os.ST_RDONLY:
+                fix = "mount that disk to be written, or name another checkout with --repo DIR"
+            problem = Problem("no-permission", str(place), "not writable", "a checkout of yours", fix)
+            raise Failure(problem, exit=Exit.ENVIRONMENT)
 
 
 def _parsed(reference: str) -> tuple[str, str]:
@@ -175,22 +200,12 @@ def _is_source(entry: Path) -> bool:
     return entry.suffix == ".py" or entry.is_dir()
 
 
-def _refuse_unwritable(target: Target, path: Path) -> None:
+def _refuse_installed(target: Target) -> None:
     installed = next((part for part in target.path.parts if part in _INSTALLED), None)
     if installed:
         found = f"part of an installed package ({installed})"
         fix = "name the checkout with --repo DIR; the next installation would undo the edit"
         raise _refused("installed-package", str(target.path), found, "a source checkout", fix)
-    if not target.path.is_relative_to(target.repository):
-        found = f"a link out of the repository, to {target.path}"
-        raise _refused(
-            "path-escape", str(path), found, f"a file in {target.repository}", "edit that file's own checkout"
-        )
-    # The bits as well: the superuser may write what was made read-only for a reason.
-    writable = os.access(target.path, os.W_OK) and target.path.stat().st_mode & _WRITE_BITS
-    for place, allowed in ((target.path, writable), (target.path.parent, os.access(target.path.parent, os.W_OK))):
-        if not allowed:
-            raise _refused("no-permission", str(place), "not writable", "a checkout of yours", f"chmod u+w {place}")
 
 
 def _refused(code: str, where: str, found: str, expected: str, fix: str) -> Failure:

@@ -8,19 +8,20 @@ again. ``metadata.yaml``, the marker that readers go by, is written when all the
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as with_changes
 from typing import Any
 
-from benchwright.contract import Exit, Failure, Problem, Progress
+from benchwright.contract import Exit, Failure, Outcome, Problem, Progress
 from benchwright.objects import Conflict, ObjectInfo, ObjectStore
 from benchwright.processing import layout
 from benchwright.publish.byte_count import ByteCount
 from benchwright.publish.hosted import MANIFEST, HostedManifest
+from benchwright.publish.proof import Verification
 from benchwright.publish.standing import Standing, is_equal, look
 from benchwright.publish.upload_plan import PlannedObject, UploadPlan
-from benchwright.publish.verify import LOCAL_FILES, Verification, verify_objects
+from benchwright.publish.verify import LOCAL_FILES, verify_objects
 
 _LOOKS = 3
 """How often the place is looked at again after someone else wrote there first."""
@@ -35,6 +36,15 @@ class UploadReport:
     kept: tuple[str, ...]
     replaced: tuple[str, ...]
     verification: Verification
+
+    def outcome(self, next: Sequence[str]) -> Outcome:
+        """The report in a script's form; ``next`` are the commands that follow a proved upload."""
+        how = f"{len(self.sent)} sent, {len(self.kept)} there already"
+        if self.replaced:
+            how += f", {len(self.replaced)} of a predecessor replaced"
+        data = self.plan.to_dict() | self.to_dict() | {"applied": True}
+        commands = next if self.verification.ok else ()
+        return self.verification.outcome(f"{self.plan.label}: {how}", data, remarks=self.plan.remarks, next=commands)
 
     def to_dict(self) -> dict[str, Any]:
         """The report in the JSON envelope's form."""

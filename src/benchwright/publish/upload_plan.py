@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchwright.contract import Exit, Failure, Problem, Progress
-from benchwright.objects import StoreLocation
+from benchwright.arena import MethodMetadata
+from benchwright.contract import DRY_RUN, Exit, Failure, Outcome, Problem, Progress, counted
+from benchwright.objects import StoreLocation, credentials_note
 from benchwright.processing import layout
-from benchwright.processing.sidecar import FileFacts
+from benchwright.processing.sidecar import FileFacts, Sidecar
 from benchwright.publish import artifact_checks as checks
 from benchwright.publish import upload_remarks
-from benchwright.publish.archive import Archive, measure, survey_folder, zip_chunks
-from benchwright.publish.artifact import DeclaredArtifact
+from benchwright.publish.archive import Archive, measure, odd_file, survey_folder, zip_chunks
+from benchwright.publish.artifact import DeclaredArtifact, no_artifact
 from benchwright.publish.byte_count import ByteCount
+from benchwright.publish.destination import check_apart, destination_of
 from benchwright.publish.hosted import (
     PROCESSED_ZIP,
     RAW_ZIP,
     ZIPS,
     HostedObject,
     Manifest,
-    check_apart,
     key_prefix,
     part_of,
 )
@@ -114,6 +116,19 @@ class UploadPlan:
         """The manifest of an upload that replaces nothing."""
         return Manifest(self.method, self.suite, {planned.name: planned.facts for planned in self.objects})
 
+    def outcome(self, command: str) -> Outcome:
+        """The dry run in a script's form; ``command`` is the one that uploads."""
+        missing = credentials_note(self.destination.kind)
+        size = f"{counted(len(self.objects), 'object')}, {self.size:,} bytes, complete"
+        return Outcome(
+            f"{DRY_RUN}; {self.label}: {size}, for {self.url}",
+            self.to_dict() | {"applied": False, "credentials": missing},
+            [f"parts: {', '.join(self.parts)}", *self.lines, *missing],
+            self.remarks,
+            next=(command,),
+            closing=(DRY_RUN,),
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """The plan in the JSON envelope's form."""
         return {
@@ -149,13 +164,33 @@ def plan_upload(
     return UploadPlan(declared.method, declared.suite, destination, prefix, tuple(objects), tuple(remarks))
 
 
-def problems_of(
-    artifact: DeclaredArtifact, *, upload_raw: bool = True, progress: Progress | None = None
-) -> tuple[Problem, ...]:
-    """What ``plan_upload`` would refuse an artifact for, wherever it were to go."""
-    planning = _Planning(artifact, upload_raw, progress)
-    planning.objects()
-    return tuple(planning.problems)
+def destination_for(
+    metadata: MethodMetadata,
+    artifact: DeclaredArtifact | None,
+    store: str | None,
+    *,
+    upload_raw: bool = True,
+    progress: Progress | None = None,
+) -> StoreLocation:
+    """Where an upload goes: to the store that is named, else to the one that the metadata declares.
+
+    Raises:
+        Failure: it is no store (exit 2); or there is none, and then all else that ``plan_upload`` would refuse the
+            artifact for is told with it.
+    """
+    try:
+        return destination_of(metadata, store)
+    except Failure as failure:
+        if store is not None:
+            raise
+        problems: Iterable[Problem]
+        if artifact is None:
+            problems = no_artifact(metadata.path).problems
+        else:
+            planning = _Planning(artifact, upload_raw, progress)
+            planning.objects()
+            problems = planning.problems
+        raise Failure([*failure.problems, *problems], exit=failure.exit) from None
 
 
 class _Planning:
@@ -174,15 +209,18 @@ class _Planning:
         artifact, folder = self._artifact, self._artifact.folder
         self._check_names()
         self.problems += artifact.contradictions()
-        tables = self._tables()
-        single = [name for name in (layout.SIDECAR, *tables, layout.HYPERPARAMETERS) if (folder / name).is_file()]
+        single = [name for name in (*self._tables(), layout.HYPERPARAMETERS) if (folder / name).is_file()]
         archives = self._archives()
         sizes = [(folder / name).stat().st_size for name in single]
         count = ByteCount(self._progress, sum(sizes) + sum(archive.size for archive in archives.values()))
-        objects = [self._file(name, count) for name in single]
+        metadata = _planned(layout.METADATA, artifact.metadata.to_yaml().encode())
+        objects = []
+        if artifact.sidecar is not None:
+            objects.append(_planned(layout.SIDECAR, self._published(artifact.sidecar, metadata)))
+        objects += [self._file(name, count) for name in single]
         objects += [self._zip(name, archive, count) for name, archive in archives.items()]
         self._check_digests()
-        return [*objects, _planned(layout.METADATA, artifact.metadata.to_yaml().encode())]
+        return [*objects, metadata]
 
     def _check_names(self) -> None:
         declared = self._artifact.declared
@@ -195,10 +233,14 @@ class _Planning:
         """The result tables, those that must be there first; each is read to its end."""
         declared, folder = self._artifact.metadata, self._artifact.folder
         names = list(layout.required_results(declared)) if declared.has_results else []
-        if layout.expects_trajectories(declared) or (folder / layout.TRAJECTORIES).exists():
+        if layout.expects_trajectories(declared) or os.path.lexists(folder / layout.TRAJECTORIES):
             names.append(layout.TRAJECTORIES)
+        if (odd := odd_file(folder / layout.RESULTS)) is not None:
+            self.problems.append(odd)
+            return []
         for name in names:
-            self.problems += checks.check_table(folder, name)
+            odd = odd_file(folder / name)
+            self.problems += checks.check_table(folder, name) if odd is None else [odd]
         return names
 
     def _archives(self) -> dict[str, Archive]:
@@ -207,7 +249,7 @@ class _Planning:
         needed = {PROCESSED_ZIP: declared.has_processed, RAW_ZIP: declared.has_raw}
         archives = {}
         for name, below in ZIPS.items():
-            if (name == RAW_ZIP and not self._upload_raw) or not (needed[name] or (folder / below).exists()):
+            if (name == RAW_ZIP and not self._upload_raw) or not (needed[name] or os.path.lexists(folder / below)):
                 continue
             try:
                 archives[name] = survey_folder(folder / below)
@@ -228,6 +270,13 @@ class _Planning:
             fix += "; or leave the raw results out: --no-upload-raw"
         where = str(self._artifact.folder / name)
         return Problem("artifact-incomplete", where, "not there", f"the {name} results", fix)
+
+    def _published(self, sidecar: Sidecar, metadata: PlannedObject) -> bytes:
+        """The sidecar with the digest of the metadata that is published: it may be declared anew since processing."""
+        facts = FileFacts(metadata.size, metadata.sha256)
+        if sidecar.files.get(layout.METADATA) == facts:
+            return (self._artifact.folder / layout.SIDECAR).read_bytes()
+        return replace(sidecar, files={**sidecar.files, layout.METADATA: facts}).to_json().encode()
 
     def _file(self, name: str, count: ByteCount) -> PlannedObject:
         count.note = name
@@ -257,11 +306,12 @@ class _Planning:
         sidecar = self._artifact.sidecar
         if sidecar is None:
             return
+        self.problems += checks.check_findings(sidecar)
         left_out = () if self._upload_raw else (f"{layout.RAW}/",)
         recorded = {name: facts for name, facts in sidecar.files.items() if not name.startswith(left_out)}
         content = (self._artifact.folder / layout.METADATA).read_bytes()
-        found = {name: facts for name, facts in self._files.items() if name != layout.SIDECAR}
-        found[layout.METADATA] = FileFacts(len(content), hashlib.sha256(content).hexdigest())
+        metadata = FileFacts(len(content), hashlib.sha256(content).hexdigest())
+        found = self._files | {layout.METADATA: metadata}
         self.problems += checks.check_files(self._artifact.folder, recorded, found)
 
 

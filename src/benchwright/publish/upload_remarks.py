@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -37,7 +38,8 @@ def _on_declaration(artifact: DeclaredArtifact, destination: StoreLocation) -> I
         yield Problem("verified", f"{metadata.method}: verified", "true", "results that someone signed off", fix)
     if (declared := _declared_location(metadata)) != destination:
         found = f"the metadata names {declared or 'no store'}, the upload goes to {destination}"
-        fix = "colleagues need: scripts/fetch_method.py METHOD SUITE --store LOCATION"
+        words = shlex.join([metadata.method, metadata.suite, "--store", str(destination)])
+        fix = f"colleagues need: scripts/fetch_method.py {words}"
         yield Problem("other-store", f"{metadata.method}: cache_kwargs", found, "one place", fix)
     if metadata.cache_kwargs.get("upload_as_public"):
         where, found = f"{metadata.method}: upload_as_public", "no object is made public by this program"
@@ -58,7 +60,9 @@ def _on_processing(artifact: DeclaredArtifact) -> Iterator[Problem]:
         fix = "process again with scripts/run_process_method.py, which records them"
         yield Problem("no-sidecar", layout.SIDECAR, found, "an artifact that this program processed", fix)
     if sidecar is not None and (severe := [one.severity for one in sidecar.findings if one.severity != "context"]):
-        said = ", ".join(f"{count} of severity {name}" for name, count in sorted(Counter(severe).items()))
+        counts = sorted(Counter(severe).items())
+        # An error that nobody accepted has refused the upload before.
+        said = ", ".join(f"{count} of severity {name}{' (accepted)' * (name == 'error')}" for name, count in counts)
         yield Problem("quality-findings", layout.SIDECAR, f"processing noted {said}", "", f"read {layout.SIDECAR}")
     if (named := machine_path(artifact.folder / layout.CONTEXT)) is not None:
         yield named

@@ -14,6 +14,7 @@ from benchwright.contract import Failure, Problem
 from benchwright.raw.fields import AGAIN, Fields, show, too_large
 from benchwright.raw.metrics import metric_error
 from benchwright.raw.predictions import Aligned, align_predictions
+from benchwright.raw.recorded_errors import check_errors
 from benchwright.raw.result import ProblemType, Result
 from benchwright.raw.stand_in import StandIn
 
@@ -46,16 +47,14 @@ def align(loaded: Any, path: Path) -> Result:
     sim_source = source.get("simulation_artifacts")
     aligned = None
     if sim_source is not None and problem_type is not None:
-        sim = _artifacts(top, task)
-        if sim.source:
-            _check_agreement(sim, metric, problem_type)
-            with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found and told
-                aligned = align_predictions(sim, framework, problem_type)
+        aligned = _aligned(_artifacts(top, task), framework, metric, problem_type)
     method_metadata = top.mapping("method_metadata")
     if sim_source is not None and source.get("method_metadata") is None:
         method_metadata = {"model_type": framework, "model_hyperparameters": {}, "name_prefix": framework}
     numbers = {key: top.number(key) for key in ("metric_error", "time_train_s", "time_infer_s")}
     error_val = _metric_error_val(top, metric, aligned, needed=sim_source is not None)
+    if aligned is not None and aligned.scored and error_val is not None:
+        check_errors(top, metric, (error_val, numbers["metric_error"]), aligned)
     experiment_metadata = top.mapping("experiment_metadata")
     memory_usage = top.mapping("memory_usage")
     _check_size(top, method_metadata, experiment_metadata, memory_usage)
@@ -140,6 +139,15 @@ def _artifacts(top: Fields, task: _Task) -> Fields:
             )
             source = {}
     return top.inside("simulation_artifacts", source)
+
+
+def _aligned(sim: Fields, framework: str, metric: str, problem_type: ProblemType) -> Aligned | None:
+    """What the artifacts give; None where there are none, or where anything is wrong with them."""
+    if not sim.source:
+        return None
+    _check_agreement(sim, metric, problem_type)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found and told
+        return align_predictions(sim, framework, problem_type)
 
 
 def _check_agreement(sim: Fields, metric: str, problem_type: str) -> None:

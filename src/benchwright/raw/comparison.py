@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from benchwright.arena import MethodMetadata, did_you_mean
+from benchwright.arena.acceptable import FIELDS
 from benchwright.arena.config_names import processed_name
 from benchwright.arena.official import OFFICIAL_PROTOCOLS
 from benchwright.contract import Exit, Failure, Problem, Severity
@@ -16,19 +17,6 @@ from benchwright.raw.protocol import OUTER_KEY
 from benchwright.raw.protocols import Protocols
 
 Match = Literal["yes", "NO", "?", "not declared"]
-ACCEPTABLE = (
-    "method",
-    "method_type",
-    "compute",
-    "ag_key",
-    "model_key",
-    "config_default",
-    "can_hpo",
-    "is_bag",
-    "name",
-    "validation_protocol",
-)
-"""The fields whose difference may be accepted. A method that is its own suite may not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +109,9 @@ def check_accepted(fields: Sequence[str]) -> None:
     """
     found = "is not compared, or cannot be accepted"
     problems = [
-        Problem("usage", "--accept-mismatch", f"{field!r} {found}", "", did_you_mean(field, ACCEPTABLE))
+        Problem("usage", "--accept-mismatch", f"{field!r} {found}", "", did_you_mean(field, FIELDS))
         for field in fields
-        if field not in ACCEPTABLE
+        if field not in FIELDS
     ]
     if problems:
         raise Failure(problems, exit=Exit.USAGE)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from benchwright.arena.names import collisions
 from benchwright.contract import Problem
 from benchwright.raw.facts import ResultFacts
 
@@ -15,10 +16,21 @@ _Value = TypeVar("_Value")
 
 def inconsistencies(results: Sequence[ResultFacts]) -> Iterator[Problem]:
     """What keeps the results of one method from being processed together: a problem for each that stands apart."""
+    yield from name_collisions("configs", {result.framework for result in results})
+    yield from name_collisions("datasets", {result.dataset for result in results})
+    yield from name_collisions("folders of tasks", {result.file.task_key for result in results})
     yield from _types(results)
     yield from _duplicates(results)
     yield from _other_metrics(results)
     yield from _other_rows(results)
+
+
+def name_collisions(what: str, names: Iterable[str]) -> Iterator[Problem]:
+    """Names that are one where case does not count: an artifact unpacked there would lose files."""
+    for group in collisions(names):
+        found = f"{' and '.join(map(repr, group))}, which are one name on some systems"
+        expected = "names that differ by more than case or the form of accents"
+        yield Problem("name-collision", what, found, expected, "rename all but one, and run their items again")
 
 
 def _types(results: Sequence[ResultFacts]) -> Iterator[Problem]:

@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from benchwright.arena.names import FOLDER_NAME, can_name_folder
 from benchwright.contract import Problem
 from benchwright.raw.rebuild import plain_array
 from benchwright.raw.stand_in import StandIn, StandInType
 
-_LONGEST_NAME = 200
 _MAX_NODES = 200_000
 _MAX_DEPTH = 100
 _KINDS = {"f": "floats", "iu": "integers", "biu": "integers"}
 _CONTAINERS = (list, tuple, set, frozenset)
 _SCALARS = frozenset({str, int, float, bool, type(None)})
-_NO_FOLDER_NAMES = {".", ".."}
 AGAIN = "run this item again"
 
 
@@ -49,15 +48,10 @@ class Fields:
         return key in self.source
 
     def name(self, key: str) -> str:
-        """A text that may become a folder's name: no separators, no control characters, at most 200 characters."""
+        """A text that may become a folder's name, see `can_name_folder`."""
         value = self.text(key)
-        if value and (
-            len(value) > _LONGEST_NAME
-            or not value.isprintable()
-            or value in _NO_FOLDER_NAMES
-            or set(value) & set("/\\")
-        ):
-            self.note("bad-name", f"{self.prefix}{key} is {show(value)}", "a name that can name a folder")
+        if value and not can_name_folder(value):
+            self.note("bad-name", f"{self.prefix}{key} is {show(value)}", FOLDER_NAME)
         return value
 
     def text(self, key: str) -> str:

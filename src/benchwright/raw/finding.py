@@ -6,7 +6,7 @@ import math
 import os
 import re
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -59,21 +59,39 @@ class RawFile(NamedTuple):
         return f"{self.repeat}_{self.fold}"
 
 
+class EmptyFolder(NamedTuple):
+    """A folder where a result should be and is none: ``split`` of a task, or all of the task where that is empty."""
+
+    folder: str
+    method: str
+    task_key: str
+    split: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where it is in a run's data folder."""
+        return f"{self.method}/{self.task_key}/{self.split}"
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The result files below a folder, sorted by task folder, repeat and fold, and what is wrong with the tree."""
+    """The result files below a folder, sorted by task folder, repeat and fold, and what is wrong with the tree.
+
+    ``empty`` are the folders beside them that hold no result, sorted: work that goes on, or results that are lost.
+    """
 
     files: list[RawFile]
     problems: list[Problem]
+    empty: list[EmptyFolder] = field(default_factory=list)
 
 
 def find_results(root: Path | str) -> Found:
     """The result files below ``root``: a run's folder, its ``data`` folder, or one method's or task's folder.
 
-    A split without a result is no problem, it is not done yet. Links are not followed, so the walk ends whatever the
-    tree looks like; links to folders and results are listed. So are results in folders of another layout, names that
-    cannot be printed and what cannot be read. Hidden folders are left out. A tree without any result is one problem
-    (``no-results``).
+    A split without a result is no problem of the tree: it may not be done yet. Links are not followed, so the walk ends
+    whatever the tree looks like; those to folders, results and nothing are listed. So are results in folders of another
+    layout, names that cannot be printed and what cannot be read. Hidden folders are left out. A tree without any result
+    is one problem (``no-results``).
 
     Raises:
         Failure: there is no such folder (code ``no-such-folder``, exit 2).
@@ -86,9 +104,10 @@ def find_results(root: Path | str) -> Found:
         start /= "data"
     walk = _Walk()
     pending = walk.go([str(start)], most=_FOLDERS_BEFORE_FORKS)
-    for files, problems in forked_map(_walk_below, pending, chunk=1):
+    for files, problems, hollow in forked_map(_walk_below, pending, chunk=1):
         walk.files += map(RawFile._make, files)
         walk.problems += problems
+        walk.empty += map(EmptyFolder._make, hollow)
     walk.files.sort()
     walk.problems.sort(key=lambda problem: problem.where)
     if not walk.files:
@@ -101,7 +120,10 @@ def find_results(root: Path | str) -> Found:
                 "name the run's output folder or its data folder",
             )
         )
-    return Found(walk.files, walk.problems)
+    depths = {file.folder.count("/") for file in walk.files}
+    # Elsewhere than where tasks lie, an empty folder is none of theirs.
+    empty = sorted(each for each in walk.empty if each.folder.count("/") in depths)
+    return Found(walk.files, walk.problems, empty)
 
 
 def misplaced(result: Result, method: str, split: str) -> Problem | None:
@@ -120,11 +142,11 @@ def misplaced(result: Result, method: str, split: str) -> Problem | None:
     )
 
 
-def _walk_below(folder: str) -> tuple[list[tuple[Any, ...]], list[Problem]]:
+def _walk_below(folder: str) -> tuple[list[tuple[Any, ...]], list[Problem], list[tuple[Any, ...]]]:
     """All of one folder's tree; the files as bare tuples, which pass between processes many times faster."""
     walk = _Walk()
     walk.go([folder])
-    return [tuple(file) for file in walk.files], walk.problems
+    return [tuple(file) for file in walk.files], walk.problems, [tuple(each) for each in walk.empty]
 
 
 class _Walk:
@@ -133,6 +155,7 @@ class _Walk:
     def __init__(self) -> None:
         self.files: list[RawFile] = []
         self.problems: list[Problem] = []
+        self.empty: list[EmptyFolder] = []
 
     def go(self, pending: list[str], most: float = math.inf) -> list[str]:
         """Visit folders and what is below them, at most so many; the rest."""
@@ -152,6 +175,8 @@ class _Walk:
             return []
         below: list[str] = []
         method, task_key = folder.rsplit("/", 2)[-2:]
+        if not listed:
+            self.empty.append(EmptyFolder(folder, method, task_key))
         for entry in listed:
             try:
                 self._sort(entry, folder, method, task_key, below)
@@ -170,7 +195,7 @@ class _Walk:
             elif not name.startswith("."):
                 below.append(entry.path)
         elif entry.is_symlink():
-            if name == RESULT_NAME or entry.is_dir():
+            if name == RESULT_NAME or entry.is_dir() or not Path(entry.path).exists():
                 self._note_link(entry)
         elif name == RESULT_NAME:
             self._note("odd-name", entry.path, "a result outside a <repeat>_<fold> folder", "a split's folder")
@@ -180,6 +205,7 @@ class _Walk:
         try:
             status = os.lstat(path)
         except FileNotFoundError:
+            self.empty.append(EmptyFolder(*coordinates[:3], place.rpartition("/")[2]))
             return
         if not stat.S_ISREG(status.st_mode):
             self._note("not-a-file", path, "a link or no regular file", "a regular file")
@@ -187,10 +213,12 @@ class _Walk:
         self.files.append(RawFile(*coordinates, status.st_size, status.st_mtime_ns, status.st_ino))
 
     def _note_link(self, entry: os.DirEntry[str]) -> None:
+        path = Path(entry.path)
+        state = "not followed" if path.exists() else "which is not there"
         self._note(
             "link",
             entry.path,
-            f"a link to {_printable(str(Path(entry.path).readlink()))}, not followed",
+            f"a link to {_printable(str(path.readlink()))}, {state}",
             "a folder or file of this tree",
             "copy what it points to here, or name that folder itself",
         )

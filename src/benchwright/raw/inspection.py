@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from benchwright.arena import MethodMetadata
-from benchwright.contract import Problem
+from benchwright.contract import Problem, some
+from benchwright.files.run_paths import RESULT_NAME
 from benchwright.raw.comparison import ComparedField, compare, unofficial
 from benchwright.raw.consistency import inconsistencies
-from benchwright.raw.finding import RawFile
+from benchwright.raw.finding import EmptyFolder, RawFile
 from benchwright.raw.inference import Inferred, infer
+from benchwright.raw.losses import empty_tasks, lost_tasks
 from benchwright.raw.methods import RawMethod
 from benchwright.raw.snippet import snippet
 
 _DANGEROUS = "dangerous-pickle"
+_MOST_SPLITS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +26,11 @@ class Inspection:
     """What is known of a method's results.
 
     ``inferred`` is None where no result can be used. ``compared`` is empty where nothing was declared to compare with.
-    ``unusable`` are the problems of files that give no result, ``inconsistent`` those of results that cannot all be
-    right, ``unofficial`` that the results do not have the expected protocol, ``incomplete`` that there are splits
-    without a result, ``doubtful`` what fails no result. ``declared_as`` is the reference of what it was compared with.
+    ``unusable`` are the problems of files that give no result, and of datasets that have no other; ``inconsistent``
+    those of results that cannot all be right, ``unofficial`` that the results do not have the expected protocol,
+    ``incomplete`` that there are splits without a result, ``doubtful`` what fails no result. ``declared_as`` is the
+    reference of what it was compared with. ``empty`` are the datasets of which there are folders without any file, with
+    what to say of each; ``begun`` names the splits that have a folder and no file in others.
     """
 
     method: RawMethod
@@ -37,6 +42,8 @@ class Inspection:
     incomplete: Problem | None
     doubtful: tuple[Problem, ...]
     declared_as: str = ""
+    empty: Mapping[str, str] = field(default_factory=dict)
+    begun: Problem | None = None
 
     @property
     def refused(self) -> bool:
@@ -50,11 +57,6 @@ class Inspection:
         )
 
     @property
-    def clean(self) -> bool:
-        """Whether nothing speaks against the method, lost results included."""
-        return not self.refused and not self.unusable
-
-    @property
     def against(self) -> tuple[Problem, ...]:
         """What keeps the method from being processed whatever is declared, and what is lost of it."""
         unofficial = () if self.unofficial is None else (self.unofficial,)
@@ -63,7 +65,7 @@ class Inspection:
     @property
     def remarks(self) -> tuple[Problem, ...]:
         """What is to be said of it beside that."""
-        return (*(() if self.incomplete is None else (self.incomplete,)), *self.doubtful)
+        return (*(each for each in (self.incomplete, self.begun) if each is not None), *self.doubtful)
 
     @property
     def corrections(self) -> list[str]:
@@ -92,6 +94,7 @@ def inspect(
     *,
     declared_as: str = "",
     tree: Sequence[RawFile] | None = None,
+    empty: Sequence[EmptyFolder] = (),
     accept: Collection[str] = (),
     accept_all: bool = False,
     protocol_declarable: bool = True,
@@ -99,11 +102,14 @@ def inspect(
 ) -> Inspection:
     """Inspect a method's results; with ``metadata``, against it (see ``compare``), which is ``declared_as``.
 
-    ``tree`` are all files that it lies among. ``expected`` names the arena whose official protocol they must have.
+    ``tree`` are all files that it lies among, ``empty`` its folders without any. ``expected`` names the arena whose
+    official protocol they must have.
     """
     unusable = tuple(problem for each in method.unusable for problem in each.problems)
     if not method.results:
         return Inspection(method, None, (), unusable, (), None, None, (), declared_as)
+    lost = empty_tasks(empty, {file.task_key for file in method.files})
+    unusable += tuple(_lost_datasets(method, lost))
     inferred = infer(method, tree)
     rows: Sequence[ComparedField] = ()
     if metadata is not None:
@@ -123,4 +129,27 @@ def inspect(
             for warning in result.warnings
         ),
         declared_as=declared_as,
+        empty=lost,
+        begun=_begun(method.name, [each for each in empty if each.split and each.task_key not in lost]),
     )
+
+
+def _lost_datasets(method: RawMethod, empty: Mapping[str, str]) -> Iterator[Problem]:
+    """Datasets of which the method has files or folders and no result: its coverage does not know of them."""
+    lost = lost_tasks(method.files, {result.file.task_key for result in method.results})
+    for task, found in sorted({**lost, **empty}.items()):
+        yield lost_dataset(method.name, task, found)
+
+
+def lost_dataset(method: str, task: str, found: str) -> Problem:
+    """A dataset without any result of a method."""
+    return Problem("dataset-lost", f"{method}: {task}", found, "at least one", "run its items again")
+
+
+def _begun(method: str, splits: Sequence[EmptyFolder]) -> Problem | None:
+    """The splits whose folders were made and hold no result, while the dataset has others."""
+    if not splits:
+        return None
+    what = "1 folder of a split" if len(splits) == 1 else f"{len(splits):,} folders of splits"
+    found = f"{what} without {RESULT_NAME}: {some((each.place for each in splits), _MOST_SPLITS)}"
+    return Problem("split-empty", method, found, "a result in each", "run their items again")

@@ -76,22 +76,23 @@ def method_named(name: str, methods: Mapping[str, RawMethod], files: Iterable[Ra
 
 
 def method_declared(metadata: MethodMetadata, methods: Mapping[str, RawMethod]) -> RawMethod:
-    """The method that ``metadata`` declares: of its name, of its name behind ``TA-``, or the only one of its family.
+    """The method that ``metadata`` declares: of its name, or of its name behind ``TA-``.
 
-    A method that is alone needs no such sign: what differs is for the comparison to say.
+    A method that is alone may have been renamed: what differs is for the comparison to say. But one whose name begins
+    with the declared one is another method, such as ``TabICLv2`` beside ``TabICL``.
 
     Raises:
-        Failure: none of several has one of them, or several are of its family (exit 2).
+        Failure: there is none (exit 2).
     """
-    for name in names_of(metadata):
+    names = names_of(metadata)
+    for name in names:
         if name in methods:
             return methods[name]
     if len(methods) == 1:
-        return next(iter(methods.values()))
-    family = [method for method in methods.values() if metadata.ag_key and metadata.ag_key in _families(method)]
-    if len(family) == 1:
-        return family[0]
-    raise _undecided(metadata, methods, [method.name for method in family])
+        (only,) = methods.values()
+        if not only.name.startswith(names):
+            return only
+    raise _undecided(metadata, methods)
 
 
 def names_of(metadata: MethodMetadata) -> tuple[str, str]:
@@ -99,17 +100,13 @@ def names_of(metadata: MethodMetadata) -> tuple[str, str]:
     return metadata.method, RUNNER_PREFIX + metadata.method
 
 
-def _families(method: RawMethod) -> set[str | None]:
-    return {result.ag_key for result in method.results}
-
-
-def _undecided(metadata: MethodMetadata, methods: Mapping[str, RawMethod], family: Sequence[str]) -> Failure:
-    names = ", ".join(family or methods)
-    found = f"{len(family)} methods of ag_key {metadata.ag_key!r}: {names}" if family else f"the results of {names}"
-    if not family and metadata.ag_key:
-        found += f", none of them of ag_key {metadata.ag_key!r}"
+def _undecided(metadata: MethodMetadata, methods: Mapping[str, RawMethod]) -> Failure:
+    found = f"the results of {', '.join(methods)}"
     expected = f"results named {metadata.method}_c1..., or a choice"
-    return usage_error(f"method {metadata.method!r}", found, expected, "--method NAME", code="ambiguous-method")
+    key = metadata.ag_key
+    family = [method.name for method in methods.values() if key and any(one.ag_key == key for one in method.results)]
+    fix = f"--method {family[0]}, the only one of ag_key {key!r}" if len(family) == 1 else "--method NAME"
+    return usage_error(f"method {metadata.method!r}", found, expected, fix, code="ambiguous-method")
 
 
 def _may_be_of(file: RawFile, names: Collection[str]) -> bool:

@@ -1,6 +1,7 @@
-"""The errors of the three metrics that the benchmarks use, for results that do not record their validation error.
+"""The errors of the three metrics that the benchmarks use, by predictions and labels as results store them.
 
-Equal to AutoGluon's (``autogluon.core.metrics``) on predictions in the stored form.
+Equal to AutoGluon's (``autogluon.core.metrics``) on predictions in the stored form. The runner scores them before it
+rounds them to float32, so that what it records may be any error of a range.
 """
 
 from __future__ import annotations
@@ -11,10 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_Labels = NDArray[Any]
+_Floats = NDArray[np.floating[Any]]
 _BINARY_CLIP = 1e-15
+_HALF_UNIT = 2.0**-24
+"""The most, relatively, that rounding to float32 moves a number."""
 
 
-def metric_error(metric: str, labels: NDArray[Any], predictions: NDArray[np.floating[Any]]) -> float | None:
+def metric_error(metric: str, labels: _Labels, predictions: _Floats) -> float | None:
     """The error of ``predictions`` (n,) or (n, K) against encoded ``labels`` (n,); lower is better.
 
     None if the metric is none of ``roc_auc``, ``log_loss`` and ``rmse``, or is not defined on these labels.
@@ -23,36 +28,78 @@ def metric_error(metric: str, labels: NDArray[Any], predictions: NDArray[np.floa
     return compute(labels, predictions) if compute is not None and len(labels) else None
 
 
-def _roc_auc_error(labels: NDArray[Any], predictions: NDArray[np.floating[Any]]) -> float | None:
+def error_range(metric: str, labels: _Labels, predictions: _Floats) -> tuple[float, float] | None:
+    """The least and the most error of predictions that round to these float32 ones; for the rest see `metric_error`."""
+    compute = _RANGES.get(metric)
+    return compute(labels, predictions) if compute is not None and len(labels) else None
+
+
+def _roc_auc_error(labels: _Labels, predictions: _Floats) -> float | None:
     """1 - AUC by the Mann-Whitney statistic, ties counting half."""
-    positives = int(np.count_nonzero(labels == 1))
-    negatives = len(labels) - positives
-    if predictions.ndim != 1 or not positives or not negatives:
+    limits = _roc_auc_range(labels, predictions)
+    return None if limits is None else sum(limits) / 2
+
+
+def _roc_auc_range(labels: _Labels, predictions: _Floats) -> tuple[float, float] | None:
+    """All ties won, and all lost: rounding keeps the order, and so can only have made ties."""
+    if predictions.ndim != 1:
         return None
-    _, inverse, counts = np.unique(predictions, return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    ranks = (ends - (counts - 1) / 2)[inverse]
-    won = ranks[labels == 1].sum() - positives * (positives + 1) / 2
-    return float(1.0 - won / (positives * negatives))
+    is_positive = labels == 1
+    positives, negatives = predictions[is_positive], np.sort(predictions[~is_positive])
+    pairs = len(positives) * len(negatives)
+    if not pairs:
+        return None
+    won, lost = (int(np.searchsorted(negatives, positives, side).sum()) for side in ("left", "right"))
+    return 1.0 - lost / pairs, 1.0 - won / pairs
 
 
-def _log_loss_error(labels: NDArray[Any], predictions: NDArray[np.floating[Any]]) -> float | None:
+def _log_loss_error(labels: _Labels, predictions: _Floats) -> float | None:
     if predictions.ndim == 1:
-        clipped = np.clip(predictions.astype(np.float64), _BINARY_CLIP, 1 - _BINARY_CLIP)
-        chosen = np.where(labels == 1, clipped, 1 - clipped)
-    else:
-        margin = np.finfo(predictions.dtype).eps
-        # Scikit-learn stays in the precision of the predictions, logarithms and mean included.
-        chosen = np.clip(predictions, margin, 1 - margin)[np.arange(len(labels)), labels.astype(np.int64)]
+        return _mean_log(np.clip(_of_true_class(labels, predictions), _BINARY_CLIP, 1 - _BINARY_CLIP))
+    # Scikit-learn stays in the precision of the predictions, logarithms and mean included.
+    margin = np.finfo(predictions.dtype).eps
+    return _mean_log(np.clip(_of_true_class(labels, predictions), margin, 1 - margin))
+
+
+def _log_loss_range(labels: _Labels, predictions: _Floats) -> tuple[float, float] | None:
+    """Clipped as float32 and as float64 would be: a 0 of the one may be anything below the margin of the other."""
+    chosen = _of_true_class(labels, predictions).astype(np.float64)
+    least, most = (_mean_log(np.maximum(chosen, np.finfo(kind).eps)) for kind in (np.float32, np.float64))
+    return least, most
+
+
+def _of_true_class(labels: _Labels, predictions: _Floats) -> _Floats:
+    """The probability (n,) that each row's own class got."""
+    if predictions.ndim == 1:
+        exact = predictions.astype(np.float64)
+        return np.where(labels == 1, exact, 1 - exact)
+    chosen: _Floats = predictions[np.arange(len(labels)), labels.astype(np.int64)]
+    return chosen
+
+
+def _mean_log(chosen: _Floats) -> float:
     return float((-np.log(chosen)).mean())
 
 
-def _rmse_error(labels: NDArray[Any], predictions: NDArray[np.floating[Any]]) -> float | None:
+def _rmse_error(labels: _Labels, predictions: _Floats) -> float | None:
     return float(np.sqrt(((labels - predictions) ** 2).mean())) if predictions.ndim == 1 else None
 
 
-_ERRORS: dict[str, Callable[[NDArray[Any], NDArray[np.floating[Any]]], float | None]] = {
+def _rmse_range(labels: _Labels, predictions: _Floats) -> tuple[float, float] | None:
+    error = _rmse_error(labels, predictions)
+    if error is None:
+        return None
+    moved = _HALF_UNIT * float(np.abs(predictions).max())
+    return error - moved, error + moved
+
+
+_ERRORS: dict[str, Callable[[_Labels, _Floats], float | None]] = {
     "roc_auc": _roc_auc_error,
     "log_loss": _log_loss_error,
     "rmse": _rmse_error,
+}
+_RANGES: dict[str, Callable[[_Labels, _Floats], tuple[float, float] | None]] = {
+    "roc_auc": _roc_auc_range,
+    "log_loss": _log_loss_range,
+    "rmse": _rmse_range,
 }

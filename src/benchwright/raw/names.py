@@ -4,30 +4,55 @@ from __future__ import annotations
 
 import builtins
 import functools
+import re
 from typing import Literal
 
 from benchwright.raw.rebuild import REBUILDERS
 
 Verdict = Literal["rebuild", "stand-in", "refuse"]
 
-_INERT_BUILTINS = frozenset(
-    {"object", "int", "float", "str", "bool", "tuple", "range", "slice", "Ellipsis", "NotImplemented"}
-) | frozenset(
+_EXCEPTIONS = frozenset(
     name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
 )
-"""Types that a result may mention as a value. They get a stand-in as well: nothing is made of them."""
+_BUILTINS = _EXCEPTIONS | {
+    "object", "int", "float", "str", "bool", "tuple", "range", "slice", "Ellipsis", "NotImplemented",
+}  # fmt: skip
+_VALUES = {
+    "builtins": _BUILTINS,
+    "__builtin__": _BUILTINS,
+    "numpy": frozenset({
+        "ndarray", "generic", "number", "integer", "floating", "bool", "bool_", "object_", "str_", "bytes_", "void",
+        "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "intc", "uintc", "intp", "uintp",
+        "longlong", "ulonglong", "float16", "float32", "float64", "longdouble", "complex64", "complex128",
+        "clongdouble", "datetime64", "timedelta64",
+    }),
+    "collections": frozenset({"Counter", "deque"}),
+    "datetime": frozenset({"date", "datetime", "time", "timedelta", "timezone"}),
+    "decimal": frozenset({"Decimal"}),
+    "fractions": frozenset({"Fraction"}),
+    "pathlib": frozenset({"Path", "PosixPath", "PurePath", "PurePosixPath", "PureWindowsPath", "WindowsPath"}),
+    "uuid": frozenset({"SafeUUID", "UUID"}),
+    "pandas": frozenset({
+        "DataFrame", "Series", "Index", "RangeIndex", "MultiIndex", "DatetimeIndex", "TimedeltaIndex", "PeriodIndex",
+        "CategoricalIndex", "IntervalIndex", "Categorical", "CategoricalDtype", "StringDtype", "Interval", "Period",
+        "Timedelta", "Timestamp",
+    }),
+    "pandas.core.indexes.base": frozenset({"_new_Index"}),
+    "pandas.core.indexes.datetimes": frozenset({"_new_DatetimeIndex"}),
+    "pandas._libs.internals": frozenset({"_unpickle_block"}),
+    "pandas._libs.arrays": frozenset({"__pyx_unpickle_NDArrayBacked"}),
+    "pandas._libs.tslibs.nattype": frozenset({"__nat_unpickle"}),
+    "pandas._libs.tslibs.timestamps": frozenset({"_unpickle_timestamp"}),
+    "pandas._libs.tslibs.timedeltas": frozenset({"_timedelta_unpickle"}),
+}  # fmt: skip
+"""By module, the types that a result may mention as a value, and what pandas makes its own of. All get a stand-in:
+nothing is made of them."""
 
-_INERT_PACKAGES = frozenset({"autogluon", "tabarena", "tabrepo", "pandas", "sklearn", "numpy"})
-"""What genuine results mention beside plain values: classes of the runner, under its old and new name, and of what it
-is made of."""
-_INERT_MODULES = frozenset({"pathlib", "datetime", "decimal", "fractions", "uuid", "zoneinfo", "collections"})
-"""Values of the standard library that a config's hyperparameters may hold."""
-_DANGEROUS_PREFIXES = (
-    "numpy.distutils", "numpy.f2py", "numpy.testing", "numpy.load", "numpy.lib.npyio", "numpy.ctypeslib",
-    "pandas.read_pickle", "pandas.io", "pandas.eval", "pandas.core.computation",
-    "autogluon.common.loaders", "autogluon.common.savers",
-)  # fmt: skip
-_DANGEROUS_FUNCTIONS = frozenset({"eval", "exec", "system", "popen", "getattr", "__import__"})
+_CLASSES_OF = ("autogluon", "tabarena", "tabrepo", "sklearn", "pandas.core", "pandas._libs")
+"""Where the classes come from that genuine results mention: of the runner, under its old and new name, and of what it
+is made of. Their functions are none of them: those read, write and evaluate."""
+_CLASS = re.compile(r"_*[A-Z][A-Za-z0-9_]*(?:\._*[A-Z][A-Za-z0-9_]*)*", re.ASCII)
+"""A class by the look of its name, also one inside a class."""
 
 
 @functools.lru_cache(maxsize=1024)
@@ -38,17 +63,9 @@ def verdict(module: str, name: str) -> Verdict:
     honest results mention. ``refuse``: everything else. Nothing is imported or called in any case, so where the line
     runs decides only what a person hears of.
     """
-    path = f"{module}.{name}"
-    if path in REBUILDERS:
+    if f"{module}.{name}" in REBUILDERS:
         return "rebuild"
-    if module in ("builtins", "__builtin__"):
-        return "stand-in" if name in _INERT_BUILTINS else "refuse"
-    if module not in _INERT_MODULES and module.partition(".")[0] not in _INERT_PACKAGES:
-        return "refuse"
-    if any(path == prefix or path.startswith(f"{prefix}.") for prefix in _DANGEROUS_PREFIXES):
-        return "refuse"
-    # A dotted name reaches through a class, or through a module into what that module imported.
-    *through, last = name.split(".")
-    if last in _DANGEROUS_FUNCTIONS or not all(part[:1].isupper() for part in through):
-        return "refuse"
-    return "stand-in"
+    if name in _VALUES.get(module, ()):
+        return "stand-in"
+    known = any(f"{module}.".startswith(f"{package}.") for package in _CLASSES_OF)
+    return "stand-in" if known and _CLASS.fullmatch(name) else "refuse"

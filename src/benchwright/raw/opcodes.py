@@ -76,12 +76,13 @@ _LENGTH_BYTES = {
     pickle.LONG1[0]: 1,
     pickle.BINUNICODE[0]: 4,
     pickle.BINBYTES[0]: 4,
-    pickle.LONG4[0]: 4,
     pickle.BINUNICODE8[0]: 8,
     pickle.BINBYTES8[0]: 8,
     pickle.BYTEARRAY8[0]: 8,
 }
-_LONGS = pickle.LONG1 + pickle.LONG4
+_LONG = pickle.LONG1[0]
+_TOO_LONG = pickle.LONG4[0]
+"""A whole number of more than 255 bytes: Python may refuse to turn it into text, and so into JSON or a message."""
 _TUPLES_AND_SETS = (
     pickle.EMPTY_TUPLE + pickle.TUPLE + pickle.TUPLE1 + pickle.TUPLE2 + pickle.TUPLE3 + pickle.EMPTY_SET
 ) + pickle.FROZENSET
@@ -136,7 +137,7 @@ def _walk(data: bytes, run: re.Pattern[bytes], longest: int) -> int:
             position = end
             continue
         else:
-            compounds += code in _LONGS
+            compounds += code == _LONG
             position = _after_variable(data, end, code, count)
         count += 1
     return most + 1
@@ -162,6 +163,8 @@ def check_protocol(data: bytes) -> None:
 
 def _after_variable(data: bytes, position: int, code: int, count: int) -> int:
     """The position after an opcode of variable length; IndexError or a larger position when it is cut off."""
+    if code == _TOO_LONG:
+        raise BadStream("too-large", f"a whole number of more than 600 digits at byte {position:,}", PLAIN)
     if code in _LENGTH_BYTES:
         body = position + 1 + _LENGTH_BYTES[code]
         return body + int.from_bytes(data[position + 1 : body], "little")

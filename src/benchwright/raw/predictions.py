@@ -19,10 +19,15 @@ _LABELS = (str, int, float, np.generic)
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """What the artifacts gave: the predictions, the stored ones on validation rows, and the shares not close."""
+    """What the artifacts gave: the predictions, the stored ones of both parts, and the shares not close.
+
+    ``scored`` says that the stored ones are those that the runner scored: a copy that was aligned before stores means.
+    """
 
     predictions: Predictions
     stored_val: Float32
+    stored_test: Float32
+    scored: bool
     not_close: dict[str, float] = field(default_factory=dict)
 
 
@@ -74,7 +79,8 @@ def align_predictions(sim: Fields, framework: str, problem_type: ProblemType) ->
         "VAL": _share_not_close(predictions.val, val, VAL_TOLERANCE),
         "TEST": _share_not_close(predictions.test, test, TEST_TOLERANCE),
     }
-    return Aligned(predictions, val, {part: share for part, share in shares.items() if share})
+    not_close = {part: share for part, share in shares.items() if share}
+    return Aligned(predictions, val, test, sim.has("pred_proba_dict_test"), not_close)
 
 
 def _stored(sim: Fields, part: str, framework: str, problem_type: ProblemType) -> Float32 | None:

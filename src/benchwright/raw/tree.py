@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from benchwright.arena import MethodMetadata
+from benchwright.arena.config_names import prefix_of
 from benchwright.contract import Exit, Failures, Outcome, Problem, Progress
 from benchwright.raw import inspection_text
-from benchwright.raw.finding import Found
-from benchwright.raw.inspection import Inspection, inspect
+from benchwright.raw.finding import EmptyFolder, Found
+from benchwright.raw.inspection import Inspection, inspect, lost_dataset
+from benchwright.raw.losses import empty_tasks, unaccepted
 from benchwright.raw.methods import RawMethod, method_declared, method_named, read_declared, read_methods
 
 Mend = Callable[[str, str], str]
@@ -75,9 +77,15 @@ class TreeInspection:
         """Each method as plain values."""
         return [each.to_dict() for each in (*self.judged, *self.others)]
 
-    def outcome(self, mend: Mend, next: Sequence[str] = (), *, whole: bool = True) -> Outcome:
-        """The inspection in a script's form; lost results fail it too. The screen has no room for all of a tree."""
-        clean = not self.tree and all(each.clean for each in self.judged)
+    def outcome(
+        self, mend: Mend, next: Sequence[str] = (), *, accepted: Collection[str] = (), whole: bool = True
+    ) -> Outcome:
+        """The inspection in a script's form. Lost results fail it too, but for those whose codes are ``accepted``.
+
+        The screen has no room for all of a tree.
+        """
+        lost = [*self.tree, *(problem for each in self.judged for problem in each.unusable)]
+        clean = not self.refused and not unaccepted(lost, accepted)
         details = self.details(whole=whole)
         # A declaration to paste is of use as a whole alone, and the end of a report is never cut.
         alone = len(self.judged) == 1 and not self.others and not self.judged[0].declared_as
@@ -121,11 +129,13 @@ def inspect_tree(
         methods = read_methods(found.files, progress=progress)
         wanted = _declared_in(methods, declared) if declared else list(methods.values())
     options: dict[str, Any] = {"accept": accept, "accept_all": accept_all, "expected": expected, "tree": found.files}
+    empty = _empty_by_method(found, [*methods.values(), *wanted])
     if declared:
         judged = [
             inspect(
                 method,
                 each.metadata,
+                empty=empty.get(method.name, ()),
                 declared_as=each.reference,
                 protocol_declarable=each.protocol_declarable,
                 **options,
@@ -133,9 +143,26 @@ def inspect_tree(
             for method, each in zip(wanted, declared, strict=True)
         ]
     else:
-        judged = [inspect(method, **options) for method in wanted]
+        judged = [inspect(method, empty=empty.get(method.name, ()), **options) for method in wanted]
     others = [inspect(method, tree=found.files) for method in methods.values() if method not in wanted]
-    return TreeInspection(tuple(judged), tuple(others), tuple(found.problems))
+    lost = [] if declared or name else list(_nobodys(empty, methods))
+    return TreeInspection(tuple(judged), tuple(others), (*found.problems, *lost))
+
+
+def _empty_by_method(found: Found, methods: Sequence[RawMethod]) -> dict[str, list[EmptyFolder]]:
+    """The folders without a result, by the names of the methods whose configs' folders they lie in."""
+    owners = {result.framework: method.name for method in methods for result in method.results}
+    empty: dict[str, list[EmptyFolder]] = {}
+    for each in found.empty:
+        empty.setdefault(owners.get(each.method) or prefix_of(each.method, {}), []).append(each)
+    return empty
+
+
+def _nobodys(empty: Mapping[str, Sequence[EmptyFolder]], methods: Mapping[str, RawMethod]) -> Iterator[Problem]:
+    """The datasets of methods of which there is no file at all."""
+    for name in sorted(empty.keys() - methods.keys()):
+        for task, found in empty_tasks(empty[name], ()).items():
+            yield lost_dataset(name, task, found)
 
 
 def _declared_in(methods: Mapping[str, RawMethod], declared: Sequence[Declared]) -> list[RawMethod]:

@@ -5,7 +5,7 @@ it.
 """
 
 from benchwright.slurm.accounting import AttemptRow, parse_attempts, read_attempts
-from benchwright.slurm.array_ids import JobId, array_id, compact, expand, parse_id
+from benchwright.slurm.array_ids import MOST_TASKS, JobId, array_id, brief_id, compact, expand, parse_id
 from benchwright.slurm.clients import CallError, Clients, Trouble
 from benchwright.slurm.jobs import (
     JobAccount,
@@ -19,10 +19,10 @@ from benchwright.slurm.jobs import (
 from benchwright.slurm.limits import Limits, Partition, parse_limits, read_limits
 from benchwright.slurm.queue import QueueRow, parse_queue, read_queue
 from benchwright.slurm.states import Phase, State, parse_state
-from benchwright.slurm.submission import try_submission
 from benchwright.slurm.times import parse_length, parse_time
 
 __all__ = [
+    "MOST_TASKS",
     "AttemptRow",
     "CallError",
     "Clients",
@@ -36,6 +36,7 @@ __all__ = [
     "State",
     "Trouble",
     "array_id",
+    "brief_id",
     "compact",
     "expand",
     "is_job_id",
@@ -53,5 +54,4 @@ __all__ = [
     "read_limits",
     "read_queue",
     "read_whole_queue",
-    "try_submission",
 ]

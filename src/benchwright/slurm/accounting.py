@@ -32,11 +32,16 @@ class AttemptRow:
 
 
 def read_attempts(clients: Clients, job: int) -> tuple[AttemptRow, ...] | CallError:
-    """Ask for every attempt at every task of a job, in one call. No row means unknown: rows come some seconds late."""
+    """Ask for every attempt at every task of a job, in one call. No row means unknown: rows come some seconds late.
+
+    An id that is too large comes back as another job's.
+    """
     said = clients.call(
         "sacct", "--noheader", "--parsable2", "--duplicates", "--allocations", f"--jobs={job}", f"--format={_COLUMNS}"
     )
-    return said if isinstance(said, CallError) else parse_attempts(said)
+    if isinstance(said, CallError):
+        return said
+    return tuple(row for row in parse_attempts(said) if row.job == job)
 
 
 def parse_attempts(text: str) -> tuple[AttemptRow, ...]:

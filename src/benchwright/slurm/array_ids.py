@@ -1,21 +1,26 @@
-"""Job ids as SLURM prints them: ``4``, ``4_7``, ``4_[3-7,9%2]``, ``4_[0-15:4]``, with a step behind a dot."""
+"""Job ids as SLURM prints them: ``4``, ``4_7``, ``4_[3-7,9%2]``, ``4_[0-15:4]``, ``4+1``, with a step behind a dot."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-_ID = re.compile(r"(?P<job>\d+)(?:_(?:(?P<task>\d+)|\[(?P<some>[^\]]*)(?P<closed>\])?))?(?:\+\d+)?(?:\.(?P<step>\S+))?")
+_ID = re.compile(
+    r"(?P<job>\d+)(?:_(?:(?P<task>\d+)|\[(?P<some>[^\]]*)(?P<closed>\])?)|\+(?P<part>\d+))?(?:\.(?P<step>\S+))?"
+)
 _RANGE = re.compile(r"(\d+)(?:-(\d+)(?::(\d+))?)?")
-_MOST_TASKS = 4_000_000
+MOST_TASKS = 4_000_001
 """SLURM's own bound on MaxArraySize; a larger expression is none of its."""
+
+_LONGEST_LIST = 120
 
 
 @dataclass(frozen=True)
 class JobId:
     """A printed id: ``tasks`` are array indices, none for a plain id, ``step`` is ``batch``, ``extern`` or ``0``.
 
+    The parts of a heterogeneous job, ``4+1``, are its tasks here: no array can be one, and each part has its own end.
     ``cut`` says that the list of tasks was not printed whole; its last number is then left out.
     """
 
@@ -31,8 +36,8 @@ def parse_id(text: str) -> JobId | None:
     if not match:
         return None
     job, step = int(match["job"]), match["step"]
-    if match["task"]:
-        return JobId(job, (int(match["task"]),), step)
+    if match["task"] or match["part"]:
+        return JobId(job, (int(match["task"] or match["part"]),), step)
     if match["some"] is None:
         return JobId(job, (), step)
     some, cut = match["some"], match["closed"] is None or "..." in match["some"]
@@ -51,7 +56,7 @@ def expand(expression: str) -> tuple[int, ...] | None:
             return None
         first, step = int(match[1]), int(match[3] or 1)
         last = int(match[2] or first)
-        if step < 1 or last < first or last > _MOST_TASKS:
+        if step < 1 or last < first or last >= MOST_TASKS:
             return None
         tasks.extend(range(first, last + 1, step))
     return tuple(tasks)
@@ -72,3 +77,11 @@ def array_id(job: int, tasks: Iterable[int]) -> str:
     """Tasks of an array as ``scontrol`` and ``scancel`` take them: ``4_7``, ``4_[3-7,9]``."""
     text = compact(tasks)
     return f"{job}_{text}" if text.isdigit() else f"{job}_[{text}]"
+
+
+def brief_id(job: int, tasks: Collection[int]) -> str:
+    """Tasks of an array for people: of a long list the beginning and how many there are, ``4_[1,3,...: 900 tasks]``."""
+    text = array_id(job, tasks)
+    if len(text) <= _LONGEST_LIST:
+        return text
+    return f"{text[:_LONGEST_LIST].rpartition(',')[0]},...: {len(tasks):,} tasks]"

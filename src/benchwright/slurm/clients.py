@@ -62,6 +62,7 @@ _SAID = (
     ("Could not establish a configuration source", Trouble.NO_CLUSTER),
 )
 _LONGEST_MESSAGE = 300
+_OF_THE_USER = ("SQUEUE_", "SACCT_", "SINFO_")
 
 
 @dataclass(frozen=True)
@@ -75,11 +76,6 @@ class Clients:
         """Run a client; what it printed on standard output."""
         done = self._run(program, arguments)
         return done if isinstance(done, CallError) else done.stdout
-
-    def call_stderr(self, program: str, *arguments: str) -> str | CallError:
-        """Run a client whose answer is on standard error, as that of ``sbatch --test-only``."""
-        done = self._run(program, arguments)
-        return done if isinstance(done, CallError) else done.stderr
 
     def _run(self, program: str, arguments: tuple[str, ...]) -> subprocess.CompletedProcess[str] | CallError:
         try:
@@ -105,7 +101,7 @@ class Clients:
 
     def _environment(self) -> dict[str, str]:
         given = os.environ if self.environment is None else self.environment
-        kept = {name: value for name, value in given.items() if not name.startswith(("SQUEUE_", "SACCT_"))}
+        kept = {name: value for name, value in given.items() if not name.startswith(_OF_THE_USER)}
         return {**kept, "SLURM_BITSTR_LEN": "0", "SLURM_TIME_FORMAT": "standard", "LC_ALL": "C"}
 
 

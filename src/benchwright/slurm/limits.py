@@ -15,30 +15,24 @@ _SETTING = re.compile(r"(\w+)\s*=\s*(.*)")
 
 @dataclass(frozen=True)
 class Partition:
-    """A partition; times are in seconds, None where there is no limit or no default."""
+    """A partition; ``longest`` is what a job may take, in seconds, None where there is no limit."""
 
     name: str
     default: bool
     up: bool
     longest: float | None
-    default_time: float | None
-    nodes: int
-    cpus: int
-    most_nodes: int | None
 
 
 @dataclass(frozen=True)
 class Limits:
     """A cluster's limits. ``array_size`` is the number of tasks of the largest array, whose last index is one less.
 
-    ``forgets_after`` is how many seconds the controller remembers a finished job.
+    ``jobs`` is how many the controller keeps, None where it does not say.
     """
 
     version: str
     array_size: int
     jobs: int | None
-    forgets_after: int | None
-    accounting: bool
     partitions: Mapping[str, Partition]
 
     @property
@@ -48,25 +42,23 @@ class Limits:
 
 
 def read_limits(clients: Clients) -> Limits | CallError:
-    """Ask the controller, in two calls."""
+    """Ask the controller, in two calls; partitions that are hidden from lists are there all the same."""
     configuration = clients.call("scontrol", "show", "config")
     if isinstance(configuration, CallError):
         return configuration
-    partitions = clients.call("scontrol", "--oneliner", "show", "partition")
+    partitions = clients.call("scontrol", "--all", "--oneliner", "show", "partition")
     return partitions if isinstance(partitions, CallError) else parse_limits(configuration, partitions)
 
 
 def parse_limits(configuration: str, partitions: str) -> Limits:
     """The limits in what ``scontrol show config`` and ``scontrol --oneliner show partition`` print."""
     settings = dict(_settings(configuration))
-    size = int(settings.get("MaxArraySize", "1001"))  # SLURM's own default
+    size = _number(settings.get("MaxArraySize", "")) or 1001  # SLURM's own default
     bound = re.search(r"\bmax_array_tasks=(\d+)", settings.get("SchedulerParameters", ""))
     return Limits(
         version=settings.get("SLURM_VERSION", ""),
         array_size=min(size, int(bound[1])) if bound else size,
         jobs=_number(settings.get("MaxJobCount", "")),
-        forgets_after=_number(settings.get("MinJobAge", "").partition(" ")[0]),
-        accounting=not settings.get("AccountingStorageType", "").endswith("none"),
         partitions={partition.name: partition for partition in _partitions(partitions)},
     )
 
@@ -89,10 +81,6 @@ def _partitions(text: str) -> Iterator[Partition]:
             default=facts.get("Default") == "YES",
             up=facts.get("State") == "UP",
             longest=None if longest == float("inf") else longest,
-            default_time=parse_length(facts.get("DefaultTime", "")),
-            nodes=_number(facts.get("TotalNodes", "")) or 0,
-            cpus=_number(facts.get("TotalCPUs", "")) or 0,
-            most_nodes=_number(facts.get("MaxNodes", "")),
         )
 
 

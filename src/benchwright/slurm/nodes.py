@@ -25,7 +25,7 @@ class NodeKind:
 
 def read_nodes(clients: Clients) -> tuple[NodeKind, ...] | CallError:
     """Ask for the nodes of every partition, in one call; nodes that are down or asleep count."""
-    said = clients.call("sinfo", "--noheader", "--exact", f"--format={_FORMAT}")
+    said = clients.call("sinfo", "--all", "--noheader", "--exact", f"--format={_FORMAT}")
     return said if isinstance(said, CallError) else tuple(parse_nodes(said))
 
 

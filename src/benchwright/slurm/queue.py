@@ -36,10 +36,12 @@ def read_queue(clients: Clients, job: int) -> tuple[QueueRow, ...] | CallError:
     """Ask for every task of a job, in one call.
 
     A job that has left the controller's memory, some minutes after its end, is ``Trouble.UNKNOWN_JOB``, as one that
-    never was.
+    never was. A single task's own number is no id of a job.
     """
     said = clients.call("squeue", "--noheader", "--states=all", f"--jobs={job}", f"--format={QUEUE_FORMAT}")
-    return said if isinstance(said, CallError) else parse_queue(said)
+    if isinstance(said, CallError):
+        return said
+    return tuple(row for row in parse_queue(said) if row.job == job)
 
 
 def parse_queue(text: str) -> tuple[QueueRow, ...]:

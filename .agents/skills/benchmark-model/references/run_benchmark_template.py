@@ -32,7 +32,9 @@ SMOKE_EXTRA_HYPERPARAMETERS = "<smoke_extra_hyperparameters>"  # EDIT: {}, or {"
 SUBSET = "<subset>"  # EDIT: [] for every split, ["lite"] for the first split of each task, ["regression"], ...
 EVAL_SUBSETS = "<eval_subsets>"  # EDIT: a leaderboard each; [] is all of the scope
 RESULT_SUFFIX = "<result_suffix>"  # EDIT: "", or " [Rerun]" for a model that the arena has results of
-SCHEDULER = "<scheduler>"  # EDIT: "slurm" or "local"
+SCHEDULER = "<scheduler>"  # EDIT: "slurm", "skypilot", "skypilot-pool" or "local"
+STORE = "<store>"  # EDIT: SkyPilot's bucket, "gs://BUCKET/PREFIX"; with "" the environment's BENCHWRIGHT_STORE
+ACCELERATORS = "<accelerators>"  # EDIT: SkyPilot's card for a GPU model, "RTXPRO6000:1"; "" for a CPU model
 
 try:
     import benchwright  # noqa: F401
@@ -76,7 +78,7 @@ def setup(args: argparse.Namespace, shell: Shell) -> Outcome:
 
     skypilot = SkyPilotSetup(
         store=args.store,
-        accelerators=args.accelerators,
+        accelerators=args.accelerators or None,
         pool=args.scheduler == "skypilot-pool",
         bundle_size="<bundle_size>",  # EDIT: items a bundle
     )
@@ -112,15 +114,7 @@ def setup(args: argparse.Namespace, shell: Shell) -> Outcome:
             return run_local(plan, progress=progress).outcome(next_command=COMMAND)
     with shell.progress("setup") as progress:
         report = setup_jobs(plan, progress=progress)
-    shell.hand_off(
-        Handoff(
-            title=f"Run {BENCHMARK_NAME}",
-            why=f"{MODEL} on {ARENA} is set up; what is missing has to be fitted, then evaluated.",
-            facts=report.facts,
-            commands=report.steps(COMMAND),
-            checks=report.checks,
-        )
-    )
+    shell.hand_off(Handoff(**report.sheet(COMMAND)))
     return report.outcome(next_command=COMMAND)
 
 
@@ -157,9 +151,10 @@ def build_parser() -> ScriptParser:
     parser.add_argument("step", choices=tuple(STEPS))
     schedulers = ("slurm", "skypilot", "skypilot-pool", "local")
     parser.add_argument("--scheduler", choices=schedulers, default=SCHEDULER, help="default: %(default)s")
-    store = os.environ.get("BENCHWRIGHT_STORE", "")
+    store = STORE or os.environ.get("BENCHWRIGHT_STORE", "")
     parser.add_argument("--store", default=store, metavar="S", help="SkyPilot's bucket (default: $BENCHWRIGHT_STORE)")
-    parser.add_argument("--accelerators", metavar="CARD:N", help="for SkyPilot, a GPU model's card and how many")
+    cards = "for SkyPilot, a GPU model's card and how many"
+    parser.add_argument("--accelerators", default=ACCELERATORS, metavar="CARD:N", help=cards)
     parser.add_argument("--parallel", type=int, default=1, metavar="N", help="fit N items side by side (default 1)")
     return parser
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Watch a SkyPilot launch to its end: sky_progress.sh QUEUE_URI N_BUNDLES [--launch ID] [--interval S] [--once] [--json];
-# --help says more. The bucket's client comes from the checkout's environment, made by make setup; the launch's jobs are
-# listed by the sky client on PATH.
+# Watch a SkyPilot launch to its end: sky_progress.sh QUEUE_URI N_BUNDLES [--launch ID] [--log-dir L] [--interval S]
+# [--once] [--json]; --help says more. The bucket's client comes from the checkout's environment, made by make setup; the
+# launch's jobs are listed by the sky client on PATH.
 set -u
 root=$(dirname "$(readlink -f "$0")")/../../../..
 python=$root/.venv/bin/python

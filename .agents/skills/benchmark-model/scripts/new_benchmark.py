@@ -30,6 +30,7 @@ from benchwright.contract import Outcome
 SKILL = Path(__file__).resolve().parents[1]
 REPOSITORY = SKILL.parents[2]
 TEMPLATE = SKILL / "references" / "run_benchmark_template.py"
+SCHEDULERS = ("slurm", "skypilot", "skypilot-pool", "local")
 
 
 def build_parser() -> ScriptParser:
@@ -41,9 +42,11 @@ def build_parser() -> ScriptParser:
     add("--configs", metavar="all|0|N", help="random configs beside the default one (default: all there are)")
     add("--subset", action="append", default=[], help='scope, such as "lite"; all must hold (default: every split)')
     add("--name", help="the benchmark's name (default: <key>_<DDMMYYYY>)")
-    add("--scheduler", choices=("slurm", "local"), help="default: slurm, on the mini arena local")
+    add("--scheduler", choices=SCHEDULERS, help="default: slurm, on the mini arena local")
     add("--partition", metavar="NAME", help="the cluster's partition; a known one supplies the GPU memory")
     add("--partitions", type=Path, metavar="FILE", help="more known partitions (default: $BENCHWRIGHT_PARTITIONS)")
+    add("--store", metavar="S", help="SkyPilot's bucket, gs://, s3:// or r2://BUCKET/PREFIX")
+    add("--accelerators", metavar="CARD:N", help="SkyPilot's card for a GPU model (default: RTXPRO6000:1)")
     add("--fake-memory-for-estimates", type=int, metavar="GB", help="the memory of a GPU model's card")
     add("--workspace", type=Path, default=REPOSITORY / "workspace", help="default: %(default)s")
     add("--python-path", metavar="PATH", help="the interpreter that fits (default: this one)")
@@ -68,6 +71,8 @@ def new_benchmark(args: argparse.Namespace, shell: Shell) -> Outcome:
         partitions=args.partitions,
         fake_memory_for_estimates=args.fake_memory_for_estimates,
         python_path=args.python_path,
+        store=args.store,
+        accelerators=args.accelerators,
     )
     planned = plan_benchmark(request, TEMPLATE.read_text("utf-8"))
     script = args.script_dir.expanduser().absolute() / planned.script_name

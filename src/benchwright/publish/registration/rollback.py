@@ -2,7 +2,7 @@
 
 Nothing is remembered between the two. An entry and its import have one place to go from, but there may be two layouts
 that they can have come into: an import that is one name a line was so before, or was on one line and grew too long.
-Both are tried; where both lead here, the last commit tells which it was, unless it has the registration itself.
+Both are tried; where both lead here, the last commit without the registration tells which it was.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from benchwright.contract import Exit, Failure, Problem
-from benchwright.files.checkout import git
 from benchwright.publish.registration.arenas import SUPERSEDED, Arena
 from benchwright.publish.registration.collection_file import CollectionFile
 from benchwright.publish.registration.groups import group_at
 from benchwright.publish.registration.imports import import_of, without_import
 from benchwright.publish.registration.places import Places, find_places, index_at
+from benchwright.publish.registration.predecessor import Around, commits_around, superseded_by
 from benchwright.publish.registration.registration import Registration
 from benchwright.publish.registration.steps import Steps, carried_out, prove
 
@@ -28,12 +28,12 @@ def plan_rollback(
 ) -> Registration:
     """The edit that takes ``method`` (``MODULE:ATTR``) out of the arena's collection as its registration put it in.
 
-    ``replaces``, or else the last superseded entry of the same method, goes back to its place. An import that nothing
+    ``replaces``, or else what it took the place of (see ``superseded_by``), goes back there. An import that nothing
     else in the module uses goes with the entry. The edit changes nothing when the method is not registered.
 
     Raises:
-        Failure: something that was named is not there (exit 2), was superseded since (exit 1), or the file is not what
-            a registration leaves, so that what was there before is not known (exit 5).
+        Failure: something that was named is not there (exit 2), was superseded since (exit 1), what it replaced is not
+            known, or the file is not what a registration leaves, so that what was there before is not (exit 5).
     """
     places = find_places(arena, method, replaces, repository)
     source = places.file.source
@@ -42,12 +42,13 @@ def plan_rollback(
         _refuse_superseded(places)
         return Registration.of(arena, places, Steps(places.method.attribute, None, 0), source, group="", undoes=True)
     _refuse_comment(places.file, index)
+    around = commits_around(places, index)
     proven = {
         before.source.content: (before, steps)
-        for before, steps in _befores(places, index, _superseded_at(places))
+        for before, steps in _befores(places, index, superseded_by(places, index, around))
         if carried_out(before, steps) == source.text
     }
-    before, steps = _only(places, proven)
+    before, steps = _only(places, proven, around)
     prove(before, places.file, steps)
     old = None if steps.replaced is None else places.superseded[steps.superseded_at]
     group = group_at(places.file.live, index).title
@@ -64,20 +65,6 @@ def _refuse_comment(file: CollectionFile, index: int) -> None:
     if file.live.tail(index):
         found, fix = f"a comment beside {file.live.names[index]}", "take the comment away, then run this again"
         raise file.source.refused(file.live.row(index).line, found, "the entry alone", fix)
-
-
-def _superseded_at(places: Places) -> int | None:
-    """The number of the superseded entry that goes back: the one that was named, or the last of the same method."""
-    if places.replaced is None:
-        method = places.metadata.method
-        entries = enumerate(places.superseded)
-        same = [index for index, entry in entries if entry.metadata is not None and entry.metadata.method == method]
-        return same[-1] if same else None
-    index = index_at(places.superseded, places.replaced)
-    if index is None:
-        found = f"not in {SUPERSEDED}"
-        raise Failure(Problem("not-superseded", str(places.replaced), found, "what was replaced"), exit=Exit.NO)
-    return index
 
 
 def _befores(places: Places, index: int, superseded_at: int | None) -> Iterator[tuple[CollectionFile, Steps]]:
@@ -111,32 +98,19 @@ def _is_used(file: CollectionFile, name: str) -> bool:
     return name in names or name in {node.value for node in nodes if isinstance(node, ast.Constant)}
 
 
-def _only(places: Places, proven: Mapping[bytes, tuple[CollectionFile, Steps]]) -> tuple[CollectionFile, Steps]:
+def _only(
+    places: Places, proven: Mapping[bytes, tuple[CollectionFile, Steps]], around: Around | None
+) -> tuple[CollectionFile, Steps]:
     """The one text that there was before, with the steps from it."""
     path = str(places.file.source.target.path)
     expected, fix = "one text to go back to", "take the entry and its import out by hand"
     if not proven:
         raise Failure(Problem("not-undone", path, "not as a registration leaves it", expected, fix), exit=Exit.REFUSED)
-    committed = _committed(places) if len(proven) > 1 else b""
-    if committed is None:
+    if len(proven) > 1 and around is None:
         found = "names one a line that may have been on one line before, and no commit from before says which"
         fix = f"git revert the commit that registered it, or {fix}"
         raise Failure(Problem("not-undone", path, found, expected, fix), exit=Exit.REFUSED)
-    there = Counter(committed.splitlines())
+    there = Counter(around.before.source.content.splitlines() if around else [])
     shared = {content: (Counter(content.splitlines()) & there).total() for content in proven}
     # Where the commit has neither layout, registrations made that import, and they use one line while they can.
     return proven[max(proven, key=lambda content: (shared[content], -content.count(b"\n")))]
-
-
-def _committed(places: Places) -> bytes | None:
-    """The module's text in the last commit; None where git has none, or has the method registered in it already."""
-    source, method = places.file.source, places.method
-    path = source.target.path
-    content = git(path.parent, "cat-file", "blob", f"HEAD:./{path.name}")
-    if content is None:
-        return None
-    try:
-        file = CollectionFile.read(source.target, content)
-    except Failure:
-        return None
-    return None if import_of(file, method.module, method.attribute) else content

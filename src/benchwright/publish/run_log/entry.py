@@ -11,13 +11,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchwright.arena.benchmark_log import entry_heading
+from benchwright.arena.machine_paths import without_paths
 from benchwright.contract import counted
 from benchwright.publish.run_log.head import Head, utc
 from benchwright.publish.run_log.records import SetUp
 from benchwright.publish.run_log.settings import Settings
-from benchwright.publish.run_log.traces import Traces
+from benchwright.publish.run_log.traces import FailedItem, Traces
 
 UNKNOWN = "unknown"
+_NO_EVENTS = f"{UNKNOWN} (no event log)"
+_NO_RESULTS = "none yet"
+NOTHING_SAID = frozenset({UNKNOWN, _NO_EVENTS, _NO_RESULTS})
+"""The texts of bullets that wait for something to say."""
 _WIDTH = 120
 _REASONS_SHOWN = 5
 _LONGEST = 200
@@ -26,9 +31,10 @@ _WOULD_BE_MARKUP = re.compile(r"(-+|[+*]|#{1,6}|=+|\d+[.)])(?=\s|$)|>|`{3,}|~{3,
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What an entry says. ``suite`` and ``protocol`` are None, ``purpose`` and ``reference`` "" where not known.
+    """What an entry says. Suites are None, ``protocol``, ``purpose`` and ``reference`` "" where not known.
 
-    ``protocol_source`` is who says the protocol, ``plan`` the plan's Python; ``notes`` are paragraphs and list items
+    ``protocol`` says the key with how it is known. ``suite`` is the run's own, ``declared_suite`` that of its method's
+    metadata, which may be of an earlier run. ``plan`` is the plan's Python; ``notes`` are paragraphs and list items
     (with their dash).
     """
 
@@ -38,9 +44,9 @@ class RunFacts:
     set_ups: Sequence[SetUp]
     head: Head
     traces: Traces
-    protocol: str | None
-    protocol_source: str
+    protocol: str
     suite: str | None
+    declared_suite: str | None
     reference: str
     purpose: str
     notes: Sequence[str]
@@ -57,14 +63,14 @@ def entry_text(facts: RunFacts) -> str:
     lines = [
         *_fact("Model(s)", _models(facts)),
         *_fact("Git SHA", _head(facts.head)),
-        *_fact("Validation protocol", _protocol(facts)),
+        *_fact("Validation protocol", facts.protocol or UNKNOWN),
         *_fact("Purpose", facts.purpose or UNKNOWN),
         *_notes(facts.notes),
         *_fact("Infrastructure", _infrastructure(facts)),
         *(line for launch in facts.traces.launches for line in _fact("SkyPilot launch", _launch(launch))),
         *_fact("Results", _results(facts)),
         *_fact("Wall time", _wall_time(facts.traces)),
-        *_fact("Failures", _failures(facts.traces)),
+        *_fact("Failures", _failures(facts)),
         *_fact("Fixes", "; ".join(facts.fixes)),
         *_fact("Packages", _packages(facts.set_ups)),
         *_fact("Artifacts", _artifacts(facts)),
@@ -98,10 +104,6 @@ def _head(head: Head) -> str:
     return "; ".join([f"`{head.sha}` ({head.how}; {changes[head.changed]})", *head.remarks])
 
 
-def _protocol(facts: RunFacts) -> str:
-    return f"`{facts.protocol}`, as {facts.protocol_source}" if facts.protocol else UNKNOWN
-
-
 def _infrastructure(facts: RunFacts) -> str:
     parallel = " and ".join(map(str, facts.traces.parallel))
     parts = [facts.settings.text, f"{parallel} items side by side" if parallel else ""]
@@ -123,6 +125,8 @@ def _plain_values(prefix: str, content: Any) -> Iterator[tuple[str, str]]:
 
 def _results(facts: RunFacts) -> str:
     there = facts.traces.results
+    if not there:
+        return _NO_RESULTS
     if len(facts.set_ups) == 1:
         return f"{there:,} of {facts.set_ups[0].total:,} items have a result file"
     return counted(there, "result file")
@@ -136,17 +140,29 @@ def _wall_time(traces: Traces) -> str:
     return f"{length} from the first {kind}, {utc(traces.begun)}, to the last, {utc(traces.ended)}, pauses included"
 
 
-def _failures(traces: Traces) -> str:
+def _failures(facts: RunFacts) -> str:
+    """What failed, and what has neither failed nor a result: an array that was cancelled has no failures to tell."""
+    traces = facts.traces
     if traces.failures is None:
-        return f"{UNKNOWN} (no event log)"
-    if not traces.failures:
-        return "none in the event logs"
-    mended = sum(item.mended for item in traces.failures)
-    reasons = Counter(_short(item.reason) for item in traces.failures)
+        return _NO_EVENTS
+    parts = [_failed(traces.failures) if traces.failures else "none in the event logs"]
+    if traces.unfinished:
+        parts.append(f"{counted(traces.unfinished, 'item')} stopped or still at work")
+    if len(facts.set_ups) == 1:
+        total = facts.set_ups[0].total
+        lost = traces.unfinished + sum(not item.mended for item in traces.failures)
+        waiting = total - traces.results - lost
+        parts += [f"{waiting:,} of {total:,} items not started"] if waiting > 0 else []
+    return "; ".join(parts)
+
+
+def _failed(failures: Sequence[FailedItem]) -> str:
+    mended = sum(item.mended for item in failures)
+    reasons = Counter(_short(item.reason) for item in failures)
     shown = [f"`{reason}` ({counted(count, 'item')})" for reason, count in reasons.most_common(_REASONS_SHOWN)]
     if len(reasons) > _REASONS_SHOWN:
         shown.append(f"{len(reasons) - _REASONS_SHOWN} more reasons")
-    failed = f"{counted(len(traces.failures), 'item')} failed at some time, {mended} of them done since"
+    failed = f"{counted(len(failures), 'item')} failed at some time, {mended} of them done since"
     return f"{failed}: {'; '.join(shown)}"
 
 
@@ -156,11 +172,18 @@ def _short(reason: str) -> str:
 
 
 def _packages(set_ups: Sequence[SetUp]) -> str:
-    """What the fits depended on, by the earliest record."""
-    return ", ".join(f"{name} {version}" for name, version in set_ups[0].versions.items()) if set_ups else ""
+    """What the fits depended on, each by the earliest record that names it."""
+    versions: dict[str, str] = {}
+    for one in set_ups:
+        for name, version in one.versions.items():
+            versions.setdefault(name, version)
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
 
 
 def _artifacts(facts: RunFacts) -> str:
+    if facts.reference and not facts.suite:
+        declared = f" (suite `{facts.declared_suite}`)" if facts.declared_suite else ""
+        return f"metadata `{facts.reference}`{declared}, as declared"
     parts = [f"suite `{facts.suite}`"] if facts.suite else []
     return ", ".join([*parts, f"metadata `{facts.reference}`"] if facts.reference else parts)
 
@@ -176,10 +199,13 @@ def _notes(notes: Sequence[str]) -> list[str]:
 
 
 def _bullet(text: str, indent: str = "") -> list[str]:
-    """A list item on lines of at most 120 columns, none of which begins like markup of its own."""
+    """A list item on lines of at most 120 columns, none of which begins like markup of its own.
+
+    Absolute paths, of a docstring or of an error, are no more shown than in an artifact: the log is published.
+    """
     start = f"{indent}- "
     lines = textwrap.wrap(
-        " ".join(text.split()),
+        without_paths(" ".join(text.split())),
         _WIDTH - len(start),
         break_long_words=False,
         break_on_hyphens=False,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.files.checkout import git
-from benchwright.publish.run_log.records import SetUp
+from benchwright.publish.run_log.records import Moment, SetUp
 from benchwright.publish.run_log.traces import Traces
 
 _REFLOG_LINE = re.compile(r"([0-9a-f]{40}|[0-9a-f]{64}) HEAD@\{([0-9]+)\}")
@@ -67,16 +67,18 @@ def read_reflog(checkout: Path) -> Reflog:
 def head_at_setup(set_ups: Sequence[SetUp], traces: Traces, reflog: Reflog, checkout: Path) -> Head:
     """HEAD when the run was set up first.
 
-    A plan record says it, and is of the plan's latest set-up: when results or logs are older than the earliest record,
-    the reflog is asked for HEAD at that time, if it is of the record's own checkout. Without records the reflog is
-    asked for HEAD when the first job file, log or result was written.
+    The plan records say it, of each plan's last set-up that approved items before the run's first log or result. When
+    these are older than every set-up that is recorded, the reflog is asked for HEAD at that time, if it is of the
+    record's own checkout. Without records the reflog is asked for HEAD when the first job file, log or result was
+    written.
     """
     return _by_record(set_ups, traces, reflog) if set_ups else _by_reflog(traces, reflog, checkout)
 
 
 def _by_record(set_ups: Sequence[SetUp], traces: Traces, reflog: Reflog) -> Head:
-    earliest = set_ups[0]
-    remarks = [_remark(one, earliest) for one in set_ups[1:]]
+    moments = [moment for one in set_ups for moment in _launched(one.moments, traces)]
+    earliest, *others = sorted(moments, key=lambda one: (one.at, one.identity))
+    remarks = [_remark(one, earliest) for one in others]
     record = f"the record of set-up {earliest.identity}, {utc(earliest.at)}"
     if earliest.head is None:
         return Head(None, f"{record}, names no checkout", earliest.at, None, tuple(remarks))
@@ -91,6 +93,12 @@ def _by_record(set_ups: Sequence[SetUp], traces: Traces, reflog: Reflog) -> Head
     same = "the same commit" if sha == earliest.head else f"`{earliest.head}`"
     remarks.insert(0, f"set up again later: {record}, has {same}{_with_changes(earliest)}")
     return Head(sha, f"HEAD at {utc(moment)}, when {what} was written, by the reflog", moment, None, tuple(remarks))
+
+
+def _launched(moments: Sequence[Moment], traces: Traces) -> Sequence[Moment]:
+    """A plan's set-ups without those that another one replaced before anything ran."""
+    before = [one for one in moments if traces.first is None or one.at <= traces.first[0]]
+    return moments[max(0, len(before) - 1) :]
 
 
 def _by_reflog(traces: Traces, reflog: Reflog, checkout: Path) -> Head:
@@ -117,7 +125,7 @@ def _by_reflog(traces: Traces, reflog: Reflog, checkout: Path) -> Head:
     return Head(sha, f"HEAD at {when}, by the reflog", moment, None, tuple(remarks))
 
 
-def _remark(one: SetUp, earliest: SetUp) -> str:
+def _remark(one: Moment, earliest: Moment) -> str:
     if one.head is None:
         found = "names no checkout"
     else:
@@ -125,7 +133,7 @@ def _remark(one: SetUp, earliest: SetUp) -> str:
     return f"the record of set-up {one.identity}, {utc(one.at)}, {found}{_with_changes(one)}"
 
 
-def _with_changes(one: SetUp) -> str:
+def _with_changes(one: Moment) -> str:
     return " with local changes" if one.changed else ""
 
 

@@ -7,6 +7,7 @@ own) stands above, with the imports. The text is the script's, so that comments 
 from __future__ import annotations
 
 import ast
+import contextlib
 import copy
 import io
 import tokenize
@@ -36,10 +37,11 @@ def standalone_plan(script: RunScript) -> str:
         Failure: there is no ``setup()`` (exit 2), or no text of it compiles (exit 5).
     """
     line = script.setup.lineno
-    module = inlined(Module(script.source))
-    for text in _forms(module, module.function("setup")):
-        if _compiles(text):
-            return text
+    with contextlib.suppress(ValueError, RecursionError):  # nested, or a number as long, as Python cannot write out
+        module = inlined(Module(script.source))
+        for text in _forms(module, module.function("setup")):
+            if _compiles(text):
+                return text
     found = "a layout that cannot be taken out of the script"
     fix = "write the entry by hand, and report this script's layout"
     problem = Problem("no-plan", f"{script.path}:{line}", found, "a setup() that stands alone", fix)

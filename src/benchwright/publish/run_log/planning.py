@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import difflib
 import re
-from dataclasses import dataclass, replace
+import shlex
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +15,19 @@ from benchwright.arena.benchmark_log import LOG_NAME, BenchmarkLog, LogHeading
 from benchwright.contract import Failure, Failures, Problem, redact, said, usage_error
 from benchwright.files import RunPaths, read_bytes
 from benchwright.files.checkout import checkout_around
-from benchwright.processing import read_sidecar
-from benchwright.processing.layout import SIDECAR
 from benchwright.publish.method_reference import load_method
+from benchwright.publish.run_log.completing import completed
 from benchwright.publish.run_log.entry import RunFacts, entry_text
 from benchwright.publish.run_log.head import Head, head_at_setup, read_reflog
 from benchwright.publish.run_log.plan_text import standalone_plan
+from benchwright.publish.run_log.protocol import protocol_text
 from benchwright.publish.run_log.ran import other_method
 from benchwright.publish.run_log.records import SetUp, read_set_ups
 from benchwright.publish.run_log.script import RunScript, identities, read_script
 from benchwright.publish.run_log.settings import settings_of_plans, settings_of_text
 from benchwright.publish.run_log.traces import Traces, read_traces
-from benchwright.publish.source_edit import replace_unchanged
+from benchwright.publish.source_edit import lines_of, replace_unchanged
+from benchwright.publish.targets import refuse_unwritable
 
 _LARGEST_LOG = 64 * 2**20
 _PLACES = (LOG_NAME, f"packages/tabflow_slurm/{LOG_NAME}")
@@ -37,6 +40,7 @@ class LogRequest:
 
     ``repository`` is the checkout whose HEAD counts and that ``reference`` (``MODULE:ATTR``) is looked up in;
     ``notes`` and ``fixes`` are added to what the script says, ``purpose`` takes the place of its first paragraph.
+    ``suite`` is what the run was processed to; a suite that is only declared may be of an earlier run.
     ``cache_root`` is the cache whose artifact tells the validation protocol that nothing declares.
     """
 
@@ -57,7 +61,8 @@ class LogRequest:
 class LogPlan:
     """A planned entry: the log's bytes as they were read and as they will be.
 
-    ``line`` is where the entry stands, or will. An ``entry`` that is None is there already.
+    ``line`` is where the entry stands, or will. An ``entry`` that is None is there already; ``completes`` names the
+    bullets that it lacks or that are open in it.
     """
 
     log: Path
@@ -66,14 +71,21 @@ class LogPlan:
     before: bytes
     after: bytes
     entry: str | None = None
+    completes: tuple[str, ...] = ()
     head: Head | None = None
     set_ups: tuple[SetUp, ...] = ()
     problems: tuple[Problem, ...] = ()
 
     @property
     def changes_file(self) -> bool:
-        """Whether the log lacks the entry."""
-        return self.entry is not None
+        """Whether the log lacks the entry, or something in it."""
+        return self.before != self.after
+
+    def diff(self) -> list[str]:
+        """The unified diff of the log, without line ends."""
+        old, new = (lines_of(content.decode()) for content in (self.before, self.after))
+        name = self.log.name
+        return list(difflib.unified_diff(old, new, fromfile=f"a/{name}", tofile=f"b/{name}", lineterm=""))
 
     def to_dict(self) -> dict[str, Any]:
         """The plan in the JSON envelope's form."""
@@ -82,6 +94,8 @@ class LogPlan:
             "benchmark": self.benchmark,
             "line": self.line,
             "entry": self.entry,
+            "completes": list(self.completes),
+            "diff": "\n".join(self.diff()),
             "git": self.head.to_dict() if self.head else None,
             "set_ups": [one.to_dict() for one in self.set_ups],
         }
@@ -94,46 +108,55 @@ class _Inputs:
     script: RunScript
     paths: RunPaths
     log: BenchmarkLog
-    log_path: Path
+    log_name: Path
     checkout: Path
     metadata: MethodMetadata | None
 
+    @property
+    def log_path(self) -> Path:
+        """The file behind the log's name, which may be a link."""
+        return self.log_name.resolve()
+
 
 def plan_log_entry(request: LogRequest) -> LogPlan:
-    """The entry of a run, and the log with it on top; nothing to do where the log has an entry of the benchmark.
+    """The entry of a run, and the log with it on top, or with what its entry lacks.
+
+    An entry of the benchmark that is there gets no more than the bullets that it lacks or that wait for something to
+    say, and not even these where its plan is another one. Then, and where it lacks nothing, there is nothing to do.
 
     Raises:
         Failure: script, log, metadata or options are wrong (exit 2, every problem), nothing of the run is there and
             no date is given (exit 2), the metadata is that of another method or the artifact's sidecar damaged
-            (exit 1), or the plan cannot be taken out of the script (exit 5).
+            (exit 1); the log is read-only (exit 3), or a link out of its repository, or the plan cannot be taken out of
+            the script (exit 5).
         OSError: the run's folders cannot be read.
     """
     inputs = _inputs(request)
     benchmark = inputs.paths.benchmark
     there = inputs.log.find(benchmark)
     content = inputs.log.content
-    if there is not None:
+    if there is not None and not _is_of_this_plan(inputs, there):
         return LogPlan(inputs.log_path, benchmark, there.line, content, content)
+    if there is None:
+        _refuse_unwritable(inputs.log_name)
     set_ups, damaged = read_set_ups(inputs.paths)
     traces = read_traces(inputs.paths)
     head = head_at_setup(set_ups, traces, read_reflog(inputs.checkout), inputs.checkout)
-    entry = redact(entry_text(_facts(request, inputs, set_ups, traces, head)))
+    date = request.date or (there.date if there else _date(inputs.paths, head, traces))
+    entry = redact(entry_text(_facts(request, inputs, set_ups, traces, head, date=date)))
+    if there is not None:
+        text, names = completed(inputs.log.text_of(there), entry)
+        if names:
+            _refuse_unwritable(inputs.log_name)
+        after = inputs.log.with_text(there, text) if names else content
+        return LogPlan(inputs.log_path, benchmark, there.line, content, after, None, names, head, set_ups, damaged)
     after = inputs.log.with_entry(entry)
-    return LogPlan(
-        inputs.log_path,
-        benchmark,
-        _heading(after, benchmark).line,
-        content,
-        after,
-        entry,
-        head,
-        set_ups,
-        (*damaged, *_remarks(head, inputs.checkout)),
-    )
+    line, problems = _heading(after, benchmark).line, (*damaged, *_remarks(head, inputs.checkout))
+    return LogPlan(inputs.log_path, benchmark, line, content, after, entry, (), head, set_ups, problems)
 
 
 def apply_log_entry(plan: LogPlan) -> bool:
-    """Write a planned entry; whether there was anything to write. The entries that are there stay to the byte.
+    """Write a planned entry; whether there was anything to write. The entries of other runs stay to the byte.
 
     Raises:
         Failure: the log is no longer what the plan was made from (exit 5).
@@ -148,7 +171,7 @@ def _inputs(request: LogRequest) -> _Inputs:
     """Everything a request names; all that is wrong with it at once."""
     failures = Failures()
     checkout = (request.repository or checkout_around(request.script.absolute().parent)).absolute()
-    log_path = (request.log or _log_of(checkout)).resolve()
+    log_name = (request.log or _log_of(checkout)).absolute()
     with failures.collected():
         _require_date(request.date)
     with failures.collected():
@@ -158,11 +181,11 @@ def _inputs(request: LogRequest) -> _Inputs:
         benchmark, place = identities(script, request.workspace)
         paths = RunPaths(Path(place), benchmark)
     with failures.collected():
-        log = _read_log(log_path)
+        log = _read_log(log_name.resolve())
     with failures.collected():
         metadata = _metadata(request)
     failures.settle()
-    return _Inputs(script, paths, log, log_path, checkout, metadata)
+    return _Inputs(script, paths, log, log_name, checkout, metadata)
 
 
 def _metadata(request: LogRequest) -> MethodMetadata | None:
@@ -189,6 +212,12 @@ def _read_log(path: Path) -> BenchmarkLog:
         raise usage_error(str(path), said(error), "a benchmark log", fix, code="no-log") from None
 
 
+def _refuse_unwritable(log: Path) -> None:
+    """Refuse a log that is not its own checkout's file, or that may not be written."""
+    fix = f"name the file itself: --log {shlex.quote(str(log.resolve()))}"
+    refuse_unwritable(log, checkout_around(log.parent).resolve(), elsewhere=fix)
+
+
 def _require_date(text: str | None) -> None:
     try:
         if text is None or (re.fullmatch(r"\d{4}-\d{2}-\d{2}", text) and datetime.date.fromisoformat(text)):
@@ -198,42 +227,39 @@ def _require_date(text: str | None) -> None:
     raise usage_error("--date", repr(text), "a date, YYYY-MM-DD")
 
 
-def _facts(request: LogRequest, inputs: _Inputs, set_ups: tuple[SetUp, ...], traces: Traces, head: Head) -> RunFacts:
+def _is_of_this_plan(inputs: _Inputs, there: LogHeading) -> bool:
+    """Whether an entry holds the plan of this run script, which makes it this run's. One by hand may not."""
+    try:
+        plan = redact(standalone_plan(inputs.script)).rstrip("\n")
+    except Failure:
+        return False
+    return f"\n{plan}\n" in inputs.log.text_of(there).replace("\r\n", "\n")
+
+
+def _facts(
+    request: LogRequest, inputs: _Inputs, set_ups: tuple[SetUp, ...], traces: Traces, head: Head, *, date: str
+) -> RunFacts:
     plan = standalone_plan(inputs.script)
     settings = settings_of_plans([one.plan for one in set_ups]) if set_ups else settings_of_text(plan)
     if inputs.metadata and (problem := other_method(request.reference or "", inputs.metadata, settings, set_ups)):
         raise Failure(problem)
-    protocol, source = _protocol(request, inputs.metadata)
     paragraphs = inputs.script.paragraphs
     return RunFacts(
-        date=request.date or _date(inputs.paths, head, traces),
+        date=date,
         benchmark=inputs.paths.benchmark,
         settings=settings,
         set_ups=set_ups,
         head=head,
         traces=traces,
-        protocol=protocol,
-        protocol_source=source,
-        suite=request.suite or _suite(inputs.metadata),
+        protocol=protocol_text(set_ups, inputs.metadata, request.reference or "", request.suite, request.cache_root),
+        suite=request.suite,
+        declared_suite=_suite(inputs.metadata),
         reference=request.reference or "",
         purpose=request.purpose or (paragraphs[0] if paragraphs else ""),
         notes=(*paragraphs[1:], *request.notes),
         fixes=request.fixes,
         plan=plan,
     )
-
-
-def _protocol(request: LogRequest, metadata: MethodMetadata | None) -> tuple[str | None, str]:
-    """The validation protocol, and who says so: the declaration, or else the artifact in the cache."""
-    if metadata is None:
-        return None, ""
-    if metadata.validation_protocol:
-        return metadata.validation_protocol, f"`{request.reference}` declares"
-    suite = request.suite or metadata.suite
-    folder = replace(metadata, suite=suite, artifact_dir=None, cache_root=request.cache_root).path
-    if not (folder / SIDECAR).exists():
-        return None, ""
-    return read_sidecar(folder).validation_protocol, f"the `{SIDECAR}` of its artifact records"
 
 
 def _suite(metadata: MethodMetadata | None) -> str | None:

@@ -38,7 +38,8 @@ class Traces:
 
     ``job_file``, ``log`` and ``result`` are the earliest modifications of such files, ``begun`` and ``ended`` the
     first and the last that is known of the run: an event or a result. ``failures`` is None without event logs, and
-    ``parallel`` empty: it holds how many items ran side by side.
+    ``parallel`` empty: it holds how many items ran side by side. ``unfinished`` items were begun and neither failed nor
+    have a result: they were stopped, lost with their task, or are at work.
     """
 
     job_file: float | None
@@ -48,6 +49,7 @@ class Traces:
     ended: float | None
     results: int
     failures: tuple[FailedItem, ...] | None
+    unfinished: int
     parallel: tuple[int, ...]
     launches: tuple[Mapping[str, Any], ...]
 
@@ -79,6 +81,7 @@ class _Events:
     times: _Moments = field(default_factory=_Moments)
     logs: int = 0
     parallel: set[int] = field(default_factory=set)
+    begun: set[str] = field(default_factory=set)
     done: dict[str, float] = field(default_factory=dict)
     failed: dict[str, tuple[float, str]] = field(default_factory=dict)
 
@@ -101,6 +104,8 @@ class _Events:
             reason = str(event.get("reason") or f"exit {event.get('exit')}")
             label = _label(event)
             self.failed[label] = max(self.failed.get(label, (at, reason)), (at, reason))
+        elif kind == "item-started":
+            self.begun.add(_label(event))
         elif kind in _DONE:
             label = _label(event)
             self.done[label] = max(self.done.get(label, at), at)
@@ -149,6 +154,7 @@ def read_traces(paths: RunPaths) -> Traces:
         ended=run.last,
         results=results.count,
         failures=events.failures() if events.logs else None,
+        unfinished=len(events.begun - events.done.keys() - events.failed.keys()),
         parallel=tuple(sorted(events.parallel)),
         launches=tuple(_launches(sorted(launches))),
     )

@@ -1,0 +1,307 @@
+"""The store at Google Cloud Storage."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from benchwright.files import atomic_writer
+from benchwright.objects.attempts import Expected, StrangeAnswer
+from benchwright.objects.content import (
+    Content,
+    Nowhere,
+    blocks,
+    bounded,
+    chained,
+    content_changed,
+    digest_mismatch,
+    measured,
+    no_object,
+    object_changed,
+    sha256_of,
+    upload_lost,
+)
+from benchwright.objects.gcs_bucket import GCSBucket
+from benchwright.objects.gcs_errors import is_absent, is_lost_race
+from benchwright.objects.keys import check_key, check_prefix
+from benchwright.objects.store import PART_SIZE, Chunks, Conflict, ObjectInfo
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_TYPE = "application/octet-stream"
+
+
+class GCSStore:
+    """Objects in a bucket, below a prefix that is no part of their keys here.
+
+    An ``etag`` is the object's generation, and conditions are the server's own on it (``ifGenerationMatch``). The
+    digest is stored as the object's metadata; what is sent goes with a checksum that the server compares.
+    """
+
+    def __init__(self, bucket: GCSBucket, prefix: str) -> None:
+        self._bucket = bucket
+        self._prefix = f"{prefix}/" if prefix else ""
+        self._bucket_is_there = False
+
+    @property
+    def url(self) -> str:
+        """Where the store is."""
+        return self._bucket.url + (f"/{self._prefix[:-1]}" if self._prefix else "")
+
+    def head(self, key: str) -> ObjectInfo | None:
+        """See ``ObjectStore.head``. The digest is the one recorded with the object."""
+        whole = self._whole(key)
+        blob = self._bucket.repeat(whole, lambda: _complete(self._bucket.look(whole)))
+        if blob is None:
+            self._ask_for_bucket()
+            return None
+        return _facts(key, blob)
+
+    def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
+        """See ``ObjectStore.list``. Markers of folders, whose key ends with ``/``, are no objects."""
+        start = self._prefix + check_prefix(prefix)
+        for page in self._bucket.pages(start):
+            for blob in page:
+                key = str(blob.name).removeprefix(self._prefix)
+                if key and not key.endswith("/"):
+                    yield ObjectInfo(key, int(blob.size), str(blob.generation))
+
+    def put(
+        self,
+        key: str,
+        content: bytes | Path,
+        *,
+        sha256: str | None = None,
+        if_absent: bool = False,
+        if_match: str | None = None,
+    ) -> ObjectInfo:
+        """See ``ObjectStore.put``."""
+        if isinstance(content, bytes):
+            digest = sha256 or sha256_of(content)
+            return self.put_stream(key, [content], sha256=digest, if_absent=if_absent, if_match=if_match)
+        with open(content, "rb") as file:
+            size = content.stat().st_size
+            return self.put_stream(key, file, sha256=sha256, size=size, if_absent=if_absent, if_match=if_match)
+
+    def put_stream(
+        self,
+        key: str,
+        chunks: Chunks,
+        *,
+        sha256: str | None = None,
+        size: int | None = None,
+        if_absent: bool = False,
+        if_match: str | None = None,
+    ) -> ObjectInfo:
+        """See ``ObjectStore.put_stream``. More than one part's worth of content is sent in parts."""
+        self._whole(key)
+        condition = _condition(if_absent, if_match)
+        with measured(chunks, sha256, size, PART_SIZE) as content:
+            pieces = blocks(content.chunks, PART_SIZE)
+            begun = list(islice(pieces, 2))
+            if len(begun) < 2:
+                return self._put_whole(key, begun[0] if begun else b"", content.sha256, condition)
+            return self._put_parts(key, chained(begun, pieces), content, condition)
+
+    def get(self, key: str, path: Path, *, sha256: str | None = None, most: int | None = None) -> ObjectInfo:
+        """See ``ObjectStore.get``. Each piece is asked for alone, of one generation."""
+        with atomic_writer(path) as target:
+            return self._read(key, target, sha256, most)
+
+    def prove(self, key: str, *, sha256: str | None = None, most: int | None = None) -> ObjectInfo:
+        """See ``ObjectStore.prove``."""
+        return self._read(key, Nowhere(), sha256, most)
+
+    def delete(self, key: str, *, if_match: str | None = None) -> None:
+        """See ``ObjectStore.delete``."""
+        whole, condition = self._whole(key), _condition(False, if_match)
+        if if_match is not None:
+            present = self.head(key)
+            if present is None:
+                return
+            if present.etag != if_match:
+                raise self._conflict(key, condition, present)
+        try:
+            self._bucket.repeat(
+                whole,
+                lambda: self._bucket.blob(whole).delete(**condition, **self._bucket.once),
+                expect=lambda error: is_absent(error) or is_lost_race(error),
+            )
+        except Expected as expected:
+            if is_lost_race(expected.error):
+                raise self._conflict(key, condition, self.head(key)) from None
+
+    def discard_unfinished(self, prefix: str = "", *, older_than: timedelta = timedelta(days=1)) -> int:
+        """See ``ObjectStore.discard_unfinished``: nothing, since the server forgets such uploads after a week."""
+        check_prefix(prefix)
+        return 0
+
+    def _whole(self, key: str) -> str:
+        return check_key(self._prefix + check_key(key))
+
+    def _read(self, key: str, target: BinaryIO | Nowhere, sha256: str | None, most: int | None) -> ObjectInfo:
+        present = self.head(key)
+        where = self._bucket.where(self._whole(key))
+        if present is None:
+            raise no_object(where)
+        digest, kept = hashlib.sha256(), bounded(target, most, where)
+        for start in range(0, present.size, PART_SIZE):
+            piece = self._piece(self._whole(key), present, start)
+            digest.update(piece)
+            kept.write(piece)
+        found, expected = digest.hexdigest(), sha256.lower() if sha256 else present.sha256
+        if expected is not None and found != expected:
+            raise digest_mismatch(where, f"SHA-256 {found}", f"SHA-256 {expected}")
+        return replace(present, sha256=found)
+
+    def _piece(self, whole: str, present: ObjectInfo, start: int) -> bytes:
+        end = min(start + PART_SIZE, present.size)
+
+        def once() -> bytes:
+            piece: bytes = self._bucket.blob(whole, generation=int(present.etag)).download_as_bytes(
+                start=start,
+                end=end - 1,
+                raw_download=True,
+                checksum=None,
+                **self._bucket.once,
+            )
+            if len(piece) != end - start:
+                raise StrangeAnswer(f"{len(piece):,} of {end - start:,} bytes")
+            return piece
+
+        try:
+            return self._bucket.repeat(whole, once, expect=is_absent)
+        except Expected:
+            raise object_changed(self._bucket.where(whole)) from None
+
+    def _put_whole(self, key: str, content: bytes, sha256: str, condition: Mapping[str, int]) -> ObjectInfo:
+        whole, found = self._whole(key), sha256_of(content)
+        if found != sha256:
+            raise content_changed(self._bucket.where(whole), found, sha256)
+
+        def once() -> Any:
+            blob = self._bucket.blob(whole)
+            blob.metadata = {"sha256": sha256}
+            blob.upload_from_string(content, content_type=_TYPE, checksum="auto", **condition, **self._bucket.once)
+            return _complete(blob)
+
+        try:
+            blob = self._bucket.repeat(whole, once, expect=is_lost_race)
+        except Expected as expected:
+            return self._won_after_all(key, sha256, condition, expected)
+        return ObjectInfo(key, len(content), str(blob.generation), sha256)
+
+    def _put_parts(
+        self, key: str, parts: Iterator[bytes], content: Content, condition: Mapping[str, int]
+    ) -> ObjectInfo:
+        if condition:
+            self._check_early(key, condition)
+        whole = self._whole(key)
+        passing: list[BaseException] = []
+        source = _Source(parts, content.sha256, self._bucket.where(whole))
+        blob = self._bucket.blob(whole, chunk_size=PART_SIZE)
+        blob.metadata = {"sha256": content.sha256}
+        options = self._bucket.once | {"retry": self._bucket.retry(passing.append)}
+
+        def send() -> Any:
+            blob.upload_from_file(source, content_type=_TYPE, checksum="auto", **condition, **options)
+            return _complete(blob)
+
+        try:
+            # The source cannot be read twice: what may pass has been waited out by the client.
+            self._bucket.repeat(whole, send, expect=lambda error: is_lost_race(error) or is_absent(error), most=1)
+        except Expected as expected:
+            return self._won_after_all(key, content.sha256, condition, Expected(expected.error, 1 + len(passing)))
+        return ObjectInfo(key, source.tell(), str(blob.generation), content.sha256)
+
+    def _check_early(self, key: str, condition: Mapping[str, int]) -> None:
+        """Lose before gigabytes are sent, where the race is lost already; the server decides."""
+        present = self.head(key)
+        if condition["if_generation_match"] != (0 if present is None else int(present.etag)):
+            raise self._conflict(key, condition, present)
+
+    def _won_after_all(self, key: str, sha256: str, condition: Mapping[str, int], expected: Expected) -> ObjectInfo:
+        """The object that an earlier attempt made although its answer was lost; else the race is lost.
+
+        Raises:
+            Conflict: someone else's object is there, or none.
+            Failure: the store forgot a large upload before it was complete (code ``upload-lost``, exit 4).
+        """
+        present = self.head(key)
+        if expected.attempts > 1 and present is not None and present.sha256 == sha256:
+            return present
+        if is_lost_race(expected.error):
+            raise self._conflict(key, condition, present)
+        raise upload_lost(self._bucket.where(self._whole(key)))
+
+    def _conflict(self, key: str, condition: Mapping[str, int], present: ObjectInfo | None) -> Conflict:
+        wanted = condition["if_generation_match"]
+        found = "no object" if present is None else f"version {present.etag}"
+        expected = f"version {wanted}" if wanted else "none under this key"
+        return Conflict(self._bucket.where(self._whole(key)), found, expected)
+
+    def _ask_for_bucket(self) -> None:
+        """Tell an absent object from an absent bucket, which look alike; asked once.
+
+        Raises:
+            Failure: there is no such bucket (code ``no-bucket``, exit 3).
+        """
+        if not self._bucket_is_there:
+            next(self._bucket.pages(self._prefix, most=1))
+            self._bucket_is_there = True
+
+
+class _Source:
+    """The content of a large upload as the client reads it: the last piece only if the digest is the one announced."""
+
+    def __init__(self, pieces: Iterator[bytes], sha256: str, where: str) -> None:
+        self._pieces = pieces
+        self._next = next(pieces, b"")
+        self._sha256 = sha256
+        self._where = where
+        self._digest = hashlib.sha256()
+        self._offset = 0
+
+    def tell(self) -> int:
+        """How much has been read."""
+        return self._offset
+
+    def read(self, size: int) -> bytes:
+        """The next piece, which is a part.
+
+        Raises:
+            Failure: it would be the last one, and the content is another than announced (exit 1).
+        """
+        piece, self._next = self._next, next(self._pieces, b"") if self._next else b""
+        self._digest.update(piece)
+        self._offset += len(piece)
+        if not self._next and self._digest.hexdigest() != self._sha256:
+            raise content_changed(self._where, self._digest.hexdigest(), self._sha256)
+        assert len(piece) <= size
+        return piece
+
+
+def _condition(if_absent: bool, if_match: str | None) -> dict[str, int]:
+    if if_absent and if_match is not None:
+        raise ValueError("if_absent and if_match exclude each other")
+    if if_match is not None:
+        return {"if_generation_match": int(if_match)}
+    return {"if_generation_match": 0} if if_absent else {}
+
+
+def _complete(blob: Any) -> Any:
+    """The client's object itself, if the server said what every object has."""
+    if blob is not None and (blob.generation is None or blob.size is None):
+        raise StrangeAnswer("an object without generation or size")
+    return blob
+
+
+def _facts(key: str, blob: Any) -> ObjectInfo:
+    digest = str((blob.metadata or {}).get("sha256", ""))
+    recorded = digest if _SHA256.fullmatch(digest) else None
+    return ObjectInfo(key, int(blob.size), str(blob.generation), recorded, blob.updated)
