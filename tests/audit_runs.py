@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.rehearsal.harbor_jobs import JobShape, Truth, grow_job
+from benchwright.slurm import Clients
 from eval_databases import EvalRows
 from hub_standin import HubStandIn
 
@@ -26,6 +27,17 @@ GOOD = ("pass", "fail", "timeout-scored") * 4
 """Twelve trials, all of them valid: four tasks."""
 ORG = "traces-org"
 SHAPE = JobShape(source=BENCHMARK)
+
+
+class Asked(Clients):
+    """Clients that note what they are asked, and know of no job."""
+
+    def __init__(self):
+        object.__setattr__(self, "calls", [])
+
+    def call(self, program, *arguments):
+        self.calls.append((program, *arguments))
+        return ""
 
 
 @dataclass

@@ -192,3 +192,50 @@ def test_wrong_usage(progress, no_credentials, tmp_path, words, where, found):
 def test_all_that_is_wrong_is_told_at_once(progress, no_credentials):
     answer = progress.answer("a", "gs://bucket", "--jobs-root", "none")
     assert (answer["exit"], len(answer["problems"])) == (2, 3)
+
+
+class TestAudit:
+    """The script audit_evals over buckets; what it makes of them is tested with ``gather_iris``."""
+
+    @pytest.fixture
+    def audit(self, capsys, tmp_path):
+        (tmp_path / "benchmarks.yaml").write_text("own-bench: {tasks: 3, repeats: 1}\n")
+        words = ("--no-cache", "--no-hub", "--db", "none", "--benchmarks", tmp_path / "benchmarks.yaml")
+        return Script.named("eval/audit_evals", capsys, *words)
+
+    def test_jobs_of_the_table_beside_folders(self, audit, jobs, buckets, tmp_path):
+        buckets.put(jobs / f"eval-done-{DAY}", f"{buckets.gpu}/eval-done-{DAY}/eval-done-{DAY}")
+        table = tmp_path / "jobs.csv"
+        table.write_text(f"job_id,state\n/me/eval-done-{DAY},4\n/me/eval-new-{DAY},3\n")
+        words = ("--iris", buckets.tpu, buckets.gpu, "--iris-jobs", table)
+        answer = audit.answer(*words, jobs / f"eval-errors-{DAY}", "--no-slurm")
+        found = {one["run_tag"]: one for one in answer["data"]["evals"]}
+        assert sorted(found) == [f"eval-done-{DAY}", f"eval-errors-{DAY}", f"eval-new-{DAY}"]
+        done, new = found[f"eval-done-{DAY}"], found[f"eval-new-{DAY}"]
+        assert (done["valid"], done["planned"], done["checks"]["finished"]["status"]) == (3, 3, "pass")
+        assert new["verdict"] == "WAIT"
+        assert (answer["exit"], answer["problems"]) == (1, [])
+        assert buckets.methods == {"GET"}
+
+    def test_a_bucket_that_is_not_there_is_a_problem_and_its_jobs_are_unknown(self, audit, jobs, buckets, tmp_path):
+        table = tmp_path / "jobs.csv"
+        table.write_text(f"job_id,state\n/me/eval-done-{DAY},4\n")
+        answer = audit.answer("--iris", buckets.gpu, "s3://no-such-bucket", "--iris-jobs", table)
+        (one,) = answer["data"]["evals"]
+        assert (one["verdict"], one["checks"]["trials"]["status"]) == ("STOP", "unknown")
+        assert (answer["exit"], [problem["code"] for problem in answer["problems"]]) == (3, ["no-bucket"])
+
+    def test_a_manifest_tells_of_a_job_by_its_address(self, audit, jobs, buckets, tmp_path):
+        name = f"eval-done-{DAY}"
+        buckets.put(jobs / name, f"{buckets.gpu}/{name}/{name}")
+        manifest = tmp_path / "runs.csv"
+        manifest.write_text(f"job_dir,model\n{buckets.gpu}/{name}/{name},org/the-real-one\n")
+        (one,) = audit.answer("--iris", buckets.gpu, "--manifest", manifest)["data"]["evals"]
+        assert (one["run_tag"], one["model"]) == (name, "org/the-real-one")
+        answer = audit.answer("--manifest", manifest)
+        (problem,) = answer["problems"]
+        assert (answer["exit"], problem["found"]) == (2, f"{buckets.gpu}/{name}/{name} is in a bucket")
+
+    def test_a_table_without_buckets(self, audit):
+        answer = audit.answer("x", "--iris-jobs", "jobs.csv")
+        assert (answer["exit"], [problem["where"] for problem in answer["problems"]]) == (2, ["--iris-jobs"])

@@ -9,10 +9,13 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import yaml
 
+from benchwright.audit.commands import LAUNCH_GOTCHAS
+from benchwright.audit.verdict import Verdict
 from benchwright.launch import sky_progress, sky_view
 from benchwright.launch.bucket_lease import _RENEWALS
 from benchwright.launch.bucket_queue import LEASE_SECONDS
@@ -28,6 +31,7 @@ NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 POINTER = re.compile(r"(?<![\w/.-])(?:scripts|references|assets)/[\w./-]*\w")
 MANIFESTS = ROOT / ".claude-plugin"
 BENCHMARK_MODEL = ROOT / ".agents" / "skills" / "benchmark-model"
+EVAL_CLEANUP = ROOT / ".agents" / "skills" / "eval-agentic-cleanup"
 
 each_skill = pytest.mark.parametrize("skill", SKILLS, ids=lambda path: path.name)
 
@@ -175,6 +179,17 @@ def test_the_classes_of_failed_items_are_those_that_triage_gives():
     explained = [cells[0].strip("`") for cells in rows(BENCHMARK_MODEL / "references" / "failures.md", "class")]
     known = [symptom.code for symptom in (*SYMPTOMS, WRAPPER, UNFINISHED, UNEXPLAINED)]
     assert sorted(explained) == sorted(known)
+
+
+def test_every_verdict_is_explained_twice():
+    page = [cells[0].strip("`") for cells in rows(EVAL_CLEANUP / "references" / "verdicts.md", "verdict")]
+    body = [name for cells in rows(EVAL_CLEANUP / "SKILL.md", "verdict") for name in cells[0].split(", ")]
+    assert sorted(page) == sorted(body) == sorted(get_args(Verdict))
+
+
+def test_what_to_look_at_before_a_launch_is_what_the_audit_prints():
+    page = (EVAL_CLEANUP / "references" / "sources.md").read_text()
+    assert len(re.findall(r"^[0-9]\. ", page, re.M)) == len(LAUNCH_GOTCHAS)
 
 
 def test_the_last_words_of_watchers_are_explained():

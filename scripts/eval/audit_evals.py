@@ -4,10 +4,13 @@
 Four checks an eval: the job has ended; the score is there and may be trusted; traces are there, linked and of this run;
 enough trials count. Evals are JOB_DIRs, all jobs below --jobs-root, or the rows of a --manifest, a CSV file with the
 column job_dir (below --jobs-root, if relative) and any of slurm_job_id, model, benchmark, trials, row_id, traces,
-measurement. A source that does not answer leaves its checks unknown, with the reason, and never as passed.
+measurement. With --iris they are the jobs of Iris's table, or without it of the buckets: name every bucket that a job
+may have written to; the manifest tells of such a job by its address, gs://BUCKET/FOLDER/JOB. A source that does not
+answer leaves its checks unknown, with the reason, and never as passed.
 
 Settings, from the environment or a .env: DATABASE_URL, or SUPABASE_URL and a key; BENCHWRIGHT_OWNERS, your user names
-in the database; BENCHWRIGHT_TRACE_ORGS, the organisations that traces are uploaded to; HF_TOKEN, HF_ENDPOINT.
+in the database; BENCHWRIGHT_TRACE_ORGS, the organisations that traces are uploaded to; HF_TOKEN, HF_ENDPOINT; what the
+buckets' clients read. From the environment alone: BENCHWRIGHT_IRIS_JOBS, the command that prints the jobs table.
 
 Exit 0: nothing left to do for any eval; 1: there is; 3, 4: a source could not be asked, the rest is reported.
 """
@@ -48,6 +51,8 @@ def build_parser() -> ScriptParser:
     add("job_dirs", nargs="*", type=Path, metavar="JOB_DIR", help="the folder of a Harbor job, with its trials in it")
     add("--jobs-root", type=Path, metavar="DIR", help="a folder of jobs: all of them, or those that the manifest names")
     add("--manifest", type=Path, metavar="FILE", help="the runs, with what their folders do not say")
+    add("--iris", nargs="+", action="extend", default=[], metavar="BUCKET", help="every bucket that jobs may write to")
+    add("--iris-jobs", type=Path, metavar="FILE", help="the jobs table as CSV: which jobs there are, which are live")
     add("--since", type=_moment, metavar="DATE", help="leave out runs without a sign of life from this day on")
     judging = parser.add_argument_group("judging")
     add = judging.add_argument
@@ -85,6 +90,8 @@ def audit_evals(args: argparse.Namespace, shell: Shell) -> Outcome:
         job_dirs=tuple(args.job_dirs),
         jobs_root=args.jobs_root,
         manifest=args.manifest,
+        iris=tuple(args.iris),
+        iris_jobs=args.iris_jobs,
         since=args.since,
         profile=args.profile,
         benchmarks=args.benchmarks,

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from audit_runs import Asked
 from benchwright.audit import judge
 from benchwright.audit.gather import Sources, gather
 from benchwright.audit.gather_folder import FolderRules, read_legs
@@ -18,10 +19,10 @@ from benchwright.audit.iris_jobs import parse_iris_jobs
 from benchwright.audit.iris_results import Buckets
 from benchwright.audit.manifest import Entry, Hint
 from benchwright.audit.troubles import Troubles
+from benchwright.audit.verdict import Action
 from benchwright.contract import Exit, Failure
 from benchwright.harbor import Benchmark, Benchmarks, Taxonomy
 from benchwright.rehearsal.harbor_jobs import JobShape, grow_job
-from benchwright.slurm import Clients
 from job_buckets import JobBuckets, job_servers
 
 NAME = "eval-own-bench-model-20260901-120000"
@@ -90,7 +91,10 @@ def test_a_live_job_is_not_looked_for(buckets, job):
     (leg,) = legs(buckets, f"/me/{NAME},3")
     assert (leg.facts.kind, leg.facts.trials) == ("iris-tpu", None)
     assert leg.facts.unknown == {"trials": "not read while its job is live"}
-    assert verdict(leg).verdict == "WAIT"
+    waiting = verdict(leg)
+    assert waiting.verdict == "WAIT"
+    again = f"python scripts/eval/audit_evals.py --iris {buckets.tpu} {buckets.gpu}"
+    assert waiting.actions == (Action("look again when it has ended, with a new jobs table", again),)
     assert buckets.methods == set()
 
 
@@ -138,6 +142,18 @@ def test_an_aggregate_alone_may_say_no(buckets, job):
     buckets.put(job(["timeout"] * 17 + ["pass"] * 3), at(buckets.tpu), files=("result.json",))
     (leg,) = legs(buckets)
     assert verdict(leg).verdict == "VOID"
+
+
+@pytest.mark.parametrize(
+    "stats", [{"evals": {}}, {"n_trials": 0, "evals": {"a": {"n_trials": 3}}}], ids=["no count", "a count that is none"]
+)
+def test_an_aggregate_alone_that_does_not_count_its_trials_says_nothing(buckets, tmp_path, stats):
+    (tmp_path / "result.json").write_text(json.dumps({"id": "x", "n_total_trials": 20, "stats": stats}))
+    buckets.put(tmp_path, at(buckets.tpu))
+    (leg,) = legs(buckets)
+    why = "an aggregate alone was read, and it does not say how many trials ended"
+    assert (leg.facts.trials, leg.facts.unknown) == (None, {"trials": why})
+    assert (verdict(leg).verdict, verdict(leg).why) == ("STOP", f"its trials are unknown ({why})")
 
 
 def test_a_job_without_output_anywhere_is_launched_again(buckets):
@@ -268,6 +284,17 @@ def test_a_person_says_what_is_right(buckets, job):
     assert (leg.facts.model, leg.facts.benchmark) == ("org/real", "own-bench")
 
 
+def test_a_job_that_a_person_tells_of_and_nobody_has_is_told(buckets):
+    troubles = Troubles()
+    legs(buckets, f"/me/{NAME},5", hints={"eval-other": Hint(trials=20)}, troubles=troubles)
+    (problem,) = troubles.problems
+    assert (troubles.exit, problem.where, problem.found) == (
+        Exit.NO,
+        "eval-other",
+        "no eval of that name in the jobs table",
+    )
+
+
 def test_results_that_stop_coming_are_unknown(buckets, job):
     buckets.put(job(), at(buckets.tpu))
 
@@ -302,13 +329,17 @@ def test_a_folder_copied_from_the_bucket_says_the_same(buckets, job, tmp_path):
     assert (remote.facts.figures, remote.facts.notes) == (local.facts.figures, local.facts.notes)
 
 
-def test_beside_other_runs_no_scheduler_is_asked_of_it(buckets, job, tmp_path):
-    buckets.put(job(), at(buckets.tpu))
-    (leg,) = legs(buckets, f"/me/{NAME},6")
-    nobody = Clients(environment={"PATH": str(tmp_path)})
-    sources = Sources(folders=RULES, database="not asked", hub="not asked", slurm=True, clients=nobody)
+def test_beside_other_runs_no_scheduler_is_asked_of_it(buckets, job):
+    folder, clients = job(), Asked()
+    (folder / "meta.env").write_text("SLURM_JOB_ID=17\n")
+    buckets.put(folder, at(buckets.tpu), files=("result.json", "*/result.json", "meta.env"))
+    (leg,) = legs(buckets, f"/me/{NAME},6", addresses=[buckets.tpu])
+    table = parse_iris_jobs(f"job_id,state\n/me/{NAME},6\n".encode(), "table")
+    iris = IrisSource(buckets=buckets.at(buckets.tpu), table=table)
+    sources = Sources(folders=RULES, iris=iris, database="not asked", hub="not asked", slurm=True, clients=clients)
     silent = contextlib.nullcontext(lambda *_, **__: None)
-    found = gather([], sources, now=NOW, progress=lambda label: silent, others=[leg])
+    found = gather([], sources, now=NOW, progress=lambda label: silent)
     (facts,) = found.facts
     assert (facts.job, facts.trials, facts.kind) == (leg.facts.job, leg.facts.trials, "iris-tpu")
     assert facts.unknown == {"rows": "not asked", "traces": "not asked"}
+    assert [call[0] for call in clients.calls] == ["squeue"]

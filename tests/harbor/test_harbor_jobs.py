@@ -7,6 +7,7 @@ import random
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from harbor_files import DATA, job_files, result, trial, write
 
 from benchwright.contract import Exit, Failure
 from benchwright.harbor import Folder, Taxonomy, figures, plan_of, read_job, read_jobs, read_tree
+from benchwright.harbor.patient import mapped
 from benchwright.harbor.places import JobPlace, find_jobs
 from benchwright.harbor.tree import ABSENT, Content, Listing
 from benchwright.rehearsal.harbor_jobs import EXTRAS, KINDS, JobShape, grow_job
@@ -448,6 +450,18 @@ def test_files_that_are_far_away_are_waited_for_at_once():
     job = read_tree(Far(400, seconds=0.01), "far")
     assert job.whole.count("valid") == 400
     assert time.perf_counter() - start < 400 * 0.01 / 2
+
+
+def test_four_files_show_that_a_bucket_is_far_away():
+    threads = []
+
+    def work(some):
+        time.sleep(0.005 * len(some))
+        threads.extend(threading.current_thread() for _ in some)
+        return list(some)
+
+    assert mapped(work, range(20), 8) == list(range(20))
+    assert sum(thread is threading.main_thread() for thread in threads) == 4
 
 
 def test_a_hundred_thousand_trials_stay_small():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,14 +13,17 @@ from benchwright.audit.facts import EvalFacts
 from benchwright.audit.facts_file import read_facts
 from benchwright.audit.gather import Gathered, ShowProgress, Sources, gather
 from benchwright.audit.gather_folder import FolderRules
+from benchwright.audit.gather_iris import IrisSource
 from benchwright.audit.grandfather import read_grandfathered
+from benchwright.audit.iris_jobs import iris_table
+from benchwright.audit.iris_results import Buckets
 from benchwright.audit.manifest import Entry, read_manifest
 from benchwright.audit.record import Audited, summary
 from benchwright.audit.report_text import table
 from benchwright.audit.trace_hub import TraceHub
 from benchwright.audit.trace_names import trace_orgs
 from benchwright.audit.troubles import Troubles
-from benchwright.contract import Exit, Failure, Failures, Outcome, Problem, counted
+from benchwright.contract import Exit, Failure, Failures, Outcome, Problem, counted, usage_error
 from benchwright.evaldb import EvalDatabase, open_database, owners_from
 from benchwright.harbor import Benchmarks, Profile, ScanCache, Taxonomy, find_jobs
 from benchwright.objects.credentials import settings_from_environment
@@ -34,6 +38,8 @@ class AuditOptions:
     job_dirs: tuple[Path, ...] = ()
     jobs_root: Path | None = None
     manifest: Path | None = None
+    iris: tuple[str, ...] = ()
+    iris_jobs: Path | None = None
     since: datetime | None = None
     profile: str | None = None
     benchmarks: Path | None = None
@@ -52,7 +58,12 @@ class AuditOptions:
         Raises:
             Failure: they do not; every problem (exit 2).
         """
-        places = {"JOB_DIR": self.job_dirs, "--jobs-root": self.jobs_root, "--manifest": self.manifest}
+        places = {
+            "JOB_DIR": self.job_dirs,
+            "--jobs-root": self.jobs_root,
+            "--manifest": self.manifest,
+            "--iris": self.iris,
+        }
         given = [name for name, value in places.items() if value]
         problems = []
         if self.facts and given:
@@ -61,6 +72,8 @@ class AuditOptions:
             )
         if not self.facts and not given:
             problems.append(Problem("usage", "JOB_DIR", "missing", f"one of {', '.join((*places, '--facts'))}"))
+        if self.iris_jobs and not self.iris:
+            problems.append(Problem("usage", "--iris-jobs", "without --iris", "the buckets of its jobs, too"))
         if self.cache and not self.remember:
             problems.append(Problem("usage", "--no-cache", "beside --cache", "one of them"))
         if self.report and self.report.suffix not in _REPORTS:
@@ -85,7 +98,8 @@ def gathered(options: AuditOptions, *, now: datetime, talk: Callable[[str], None
     """All facts about the runs that are asked for.
 
     Raises:
-        Failure: an option, a file that one names or a folder is wrong; every problem (exit 2).
+        Failure: an option, a file that one names or a folder is wrong; every problem (exit 2). Of Iris, a bucket's
+            credentials are missing (exit 3), or its table of jobs does not come (exit 4).
     """
     failures = Failures()
     entries: list[Entry] = []
@@ -100,12 +114,17 @@ def gathered(options: AuditOptions, *, now: datetime, talk: Callable[[str], None
         spared = read_grandfathered(options.grandfather) if options.grandfather else spared
     with failures.collected():
         entries = _entries(options)
+    iris: IrisSource | None = None
+    with failures.collected():
+        iris = _iris(options, [entry for entry in entries if entry.remote])
     failures.settle()
+    entries = [entry for entry in entries if not entry.remote]
     assert profile is not None and benchmarks is not None
     settings = settings_from_environment()
     database, owners = _database(options, settings)
     sources = Sources(
         folders=FolderRules(profile, benchmarks, _cache(options)),
+        iris=iris,
         database=database,
         owners=owners,
         slurm=options.slurm,
@@ -114,7 +133,8 @@ def gathered(options: AuditOptions, *, now: datetime, talk: Callable[[str], None
         grandfathered=spared,
         since=options.since,
     )
-    talk(f"reading {counted(len(entries), 'job folder')}")
+    buckets = f" and {counted(len(iris.buckets.readers), 'bucket')}" if iris else ""
+    talk(f"reading {counted(len(entries), 'job folder')}{buckets}")
     try:
         return gather(entries, sources, now=now, progress=progress)
     finally:
@@ -150,6 +170,20 @@ def _entries(options: AuditOptions) -> list[Entry]:
     for entry in entries:
         once.setdefault(entry.path.absolute(), entry)
     return list(once.values())
+
+
+def _iris(options: AuditOptions, told: Sequence[Entry]) -> IrisSource | None:
+    """Iris's buckets with its table of jobs, and what the manifest says of its jobs."""
+    if not options.iris:
+        if told:
+            raise usage_error(str(options.manifest), f"{told[0].remote} is in a bucket", "its bucket, with --iris")
+        return None
+    return IrisSource(
+        buckets=Buckets.at(options.iris),
+        table=iris_table(options.iris_jobs, os.environ),
+        since=options.since,
+        hints={entry.path.name: entry.hint for entry in told},
+    )
 
 
 def _cache(options: AuditOptions) -> ScanCache | None:

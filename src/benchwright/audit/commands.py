@@ -17,8 +17,9 @@ LAUNCH_GOTCHAS = (
 
 
 def again(facts: EvalFacts) -> str:
-    """The audit once more."""
-    return f"python scripts/eval/audit_evals.py {_folder(facts)}"
+    """The audit once more; for an Iris job, of its buckets."""
+    place = shlex.join(["--iris", *facts.buckets]) if facts.buckets else _folder(facts)
+    return f"python scripts/eval/audit_evals.py {place}"
 
 
 def launch(facts: EvalFacts) -> str:

@@ -144,15 +144,17 @@ class RowFacts(_Part, frozen=True):
 class EvalFacts(_Part, frozen=True):
     """One eval: an agent and a model on a benchmark, in one run.
 
-    ``folder`` is the run's, or its address in a bucket. ``model`` and ``benchmark`` are the right names, None where
-    they could not be told. ``measurement`` runs (grid, throughput, memory) are exempt. ``moving`` says that the
-    folder's files changed while they were read. ``grandfathered`` are the ids of rows that a logged decision spares.
+    ``folder`` is the run's, or its address in a bucket; ``buckets`` are those that Iris may have written it to.
+    ``model`` and ``benchmark`` are the right names, None where they could not be told. ``measurement`` runs (grid,
+    throughput, memory) are exempt. ``moving`` says that the folder's files changed while they were read.
+    ``grandfathered`` are the ids of rows that a logged decision spares.
     ``figures`` are those of the folder's own reading, for reports alone: no rule looks at them.
     """
 
     run_tag: str
     kind: Kind = "slurm"
     folder: str | None = None
+    buckets: tuple[str, ...] = ()
     agent: str | None = None
     model: str | None = None
     benchmark: str | None = None

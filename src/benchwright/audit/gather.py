@@ -9,6 +9,7 @@ from datetime import datetime
 
 from benchwright.audit.facts import EvalFacts, JobFacts
 from benchwright.audit.gather_folder import FolderRules, read_legs
+from benchwright.audit.gather_iris import IrisSource, read_iris_legs
 from benchwright.audit.gather_job import job_facts
 from benchwright.audit.gather_rows import FoundRows, Judging, find_rows, row_facts, siblings
 from benchwright.audit.gather_traces import NO_ORGS, Looks, Wanted, is_enough, look_into, trace_facts, wanted
@@ -35,6 +36,7 @@ class Sources:
     """
 
     folders: FolderRules
+    iris: IrisSource | None = None
     database: EvalDatabase | Failure | str
     owners: frozenset[str] = frozenset()
     slurm: bool | None = None
@@ -65,26 +67,24 @@ class Gathered:
         return None
 
 
-def gather(
-    entries: Sequence[Entry], sources: Sources, *, now: datetime, progress: ShowProgress, others: Sequence[Leg] = ()
-) -> Gathered:
-    """Ask every source about some runs. Nothing is written anywhere.
-
-    ``others`` are evals that were read elsewhere with what is known of their jobs, for which no scheduler is asked.
+def gather(entries: Sequence[Entry], sources: Sources, *, now: datetime, progress: ShowProgress) -> Gathered:
+    """Ask every source about some runs, and about those of Iris. Nothing is written anywhere.
 
     Raises:
         Failure: paths that are no job folders, all of them (exit 2).
     """
     troubles = Troubles()
+    here = read_legs(entries, sources.folders, troubles)  # before anything that starts threads: it forks
+    iris = read_iris_legs(sources.iris, sources.folders, troubles) if sources.iris else []
     legs = [
         leg.learned(owners=sources.owners)
-        for leg in (*read_legs(entries, sources.folders, troubles), *others)
+        for leg in (*here, *iris)
         if sources.since is None or leg.run.last_sign is None or leg.run.last_sign >= sources.since
     ]
     runs = list(dict.fromkeys(leg.run for leg in legs if not leg.facts.measurement))
     found = _find_rows(runs, sources, troubles, progress)
-    elsewhere = {leg.run for leg in others}
-    scheduled = [run for run in runs if run not in elsewhere]
+    by_iris = {leg.run for leg in iris}
+    scheduled = [run for run in runs if run not in by_iris]
     scheduler = _ask_scheduler(scheduled, found, sources, troubles, now)
     jobs = {run: job_facts(run, _jobs_of(run, found[run], now), scheduler, now) for run in scheduled}
     exempt = [leg for leg in legs if leg.facts.measurement]

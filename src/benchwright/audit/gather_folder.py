@@ -138,14 +138,22 @@ def legs_of(place: JobPlace, hint: Hint, job: Job, rules: FolderRules) -> list[L
             notes=notes,
         )
         sole = [other for other, _ in served.values()].count(agent) == 1
-        legs.append(Leg(run=run, facts=facts, key=key if several else None, sole=sole))
+        leg = Leg(run=run, facts=facts, key=key if several else None, sole=sole)
+        legs.append(leg.lacking("trials", _UNCOUNTED) if facts.trials is None else leg)
     return legs
 
 
-def _trial_facts(place: JobPlace, job: Job, one: Figures, profile: Profile, evals: int) -> TrialFacts:
-    """The figures as the rules read them."""
-    if not job.present and (job.aggregate.completed or 0) > 0:
-        return _of_aggregate(job, one, profile)
+_UNCOUNTED = "an aggregate alone was read, and it does not say how many trials ended"
+
+
+def _trial_facts(place: JobPlace, job: Job, one: Figures, profile: Profile, evals: int) -> TrialFacts | None:
+    """The figures as the rules read them; None where an aggregate is all there is, and does not count its trials."""
+    stats = job.aggregate
+    if not job.present and stats.ok:
+        if stats.completed:
+            return _of_aggregate(job, one, profile)
+        if stats.completed is None or any(each.rewarded or each.exceptions for each in stats.evals.values()):
+            return None
     evidence = one.tally.evidence
     errors = {name: count.scored + count.unscored for name, count in one.errors.items()}
     tokens = [count for count in (evidence.tokens_in, evidence.tokens_out) if count is not None]

@@ -14,6 +14,7 @@ from benchwright.audit.manifest import NO_HINT, Hint
 from benchwright.audit.model_names import plain_model
 from benchwright.audit.run import Leg, Run
 from benchwright.audit.troubles import Troubles
+from benchwright.contract import Exit, Failure, Problem
 from benchwright.harbor import JobPlace
 from benchwright.harbor.scan import as_text
 
@@ -44,8 +45,16 @@ def read_iris_legs(source: IrisSource, rules: FolderRules, troubles: Troubles) -
     jobs = chosen(listed, tags=source.tags, since=source.since)
     dead = [(source.buckets, job.name) for job in jobs if job.phase != "live"]
     found = {results.name: results for results in read_all(dead)}
+    if source.since is None:
+        for name in sorted(set(source.hints) - {job.name for job in jobs}):
+            troubles.add(_no_such_job(source, name))
     gathering = _Gathering(source, rules, troubles)
     return [leg for job in jobs for leg in gathering.legs(job, found.get(job.name))]
+
+
+def _no_such_job(source: IrisSource, name: str) -> Failure:
+    where = "the buckets" if source.table is None else "the jobs table"
+    return Failure(Problem("manifest", name, f"no eval of that name in {where}", "an Iris job's name"), exit=Exit.NO)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +68,8 @@ class _Gathering:
         where = results.copy.folder.where if results and results.copy else self.source.buckets.readers[0].url
         kind = job.kind or self.source.kind or kind_at(where)
         told = job.facts()
-        legs = [leg.learned(kind=kind) for leg in self._with_trials(job.name, results)]
+        buckets = tuple(reader.url for reader in self.source.buckets.readers)
+        legs = [leg.learned(kind=kind, buckets=buckets) for leg in self._with_trials(job.name, results)]
         return [leg.lacking("job", told) if isinstance(told, str) else leg.learned(job=told) for leg in legs]
 
     def _with_trials(self, name: str, results: Results | None) -> list[Leg]:

@@ -43,15 +43,19 @@ class Entry:
     """A run to audit: where it is, and what was said of it.
 
     One that a manifest lists is an eval even where its folder is gone; a path on the command line has to be one.
+    ``remote`` is the address of one that is in a bucket, where Iris wrote it; its name is that of ``path``.
     """
 
     path: Path
     hint: Hint = NO_HINT
     listed: bool = False
+    remote: str = ""
 
 
 def read_manifest(path: Path, root: Path | None) -> list[Entry]:
     """The runs of a manifest in its order; a ``job_dir`` that is relative is one below ``root``, where that is given.
+
+    One with ``://`` in it is the address of an Iris job, as reports have it.
 
     Its other columns are the fields of ``Hint``, each of which may be left out or empty; ``measurement`` is yes or no.
 
@@ -79,11 +83,13 @@ def read_manifest(path: Path, root: Path | None) -> list[Entry]:
             elif "job_dir" not in values:
                 problems.append(Problem("manifest", f"{where}: job_dir", "missing", "the folder of a run"))
             else:
-                folder = (root or Path()) / values.pop("job_dir")
+                place = values.pop("job_dir")
+                remote = place if "://" in place else ""
+                folder = Path(place) if remote else (root or Path()) / place
                 if folder in entries:
                     problems.append(Problem("manifest", f"{where}: job_dir", f"{folder} again", "each run once"))
                 problems += _of_values(where, values)
-                entries[folder] = Entry(folder, NO_HINT if problems else _hint(values), listed=True)
+                entries[folder] = Entry(folder, NO_HINT if problems else _hint(values), True, remote)
     except csv.Error as error:
         problems.append(Problem("manifest", f"{path}: line {table.line_num}", str(error), _FORM))
     if problems:

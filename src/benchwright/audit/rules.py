@@ -53,7 +53,8 @@ def _exempt(facts: EvalFacts) -> Decision | None:
 
 
 def _live(facts: EvalFacts) -> Decision | None:
-    wait = (Action("look again when it has ended", commands.again(facts)),)
+    table = ", with a new jobs table" if facts.buckets else ""
+    wait = (Action(f"look again when it has ended{table}", commands.again(facts)),)
     if facts.job is not None and facts.job.phase == "live":
         return Decision("WAIT", f"the job is {facts.job.state or 'live'}: touch nothing", wait)
     if facts.moving:
