@@ -7,21 +7,15 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from itertools import islice
-from pathlib import Path
 from typing import Any, BinaryIO
 
-from benchwright.files import atomic_writer
 from benchwright.objects.attempts import Expected, StrangeAnswer
 from benchwright.objects.content import (
     Content,
     Nowhere,
-    blocks,
     bounded,
-    chained,
     content_changed,
     digest_mismatch,
-    measured,
     no_object,
     object_changed,
     sha256_of,
@@ -29,14 +23,15 @@ from benchwright.objects.content import (
 )
 from benchwright.objects.gcs_bucket import GCSBucket
 from benchwright.objects.gcs_errors import is_absent, is_lost_race
-from benchwright.objects.keys import check_key, check_prefix
-from benchwright.objects.store import PART_SIZE, Chunks, Conflict, ObjectInfo
+from benchwright.objects.keys import check_prefix
+from benchwright.objects.parted import PartedStore
+from benchwright.objects.store import PART_SIZE, Conflict, ObjectInfo
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _TYPE = "application/octet-stream"
 
 
-class GCSStore:
+class GCSStore(PartedStore):
     """Objects in a bucket, below a prefix that is no part of their keys here.
 
     An ``etag`` is the object's generation, and conditions are the server's own on it (``ifGenerationMatch``). The
@@ -44,14 +39,9 @@ class GCSStore:
     """
 
     def __init__(self, bucket: GCSBucket, prefix: str) -> None:
+        super().__init__(bucket.url, prefix)
         self._bucket = bucket
-        self._prefix = f"{prefix}/" if prefix else ""
         self._bucket_is_there = False
-
-    @property
-    def url(self) -> str:
-        """Where the store is."""
-        return self._bucket.url + (f"/{self._prefix[:-1]}" if self._prefix else "")
 
     def head(self, key: str) -> ObjectInfo | None:
         """See ``ObjectStore.head``. The digest is the one recorded with the object."""
@@ -71,55 +61,9 @@ class GCSStore:
                 if key and not key.endswith("/"):
                     yield ObjectInfo(key, int(blob.size), str(blob.generation))
 
-    def put(
-        self,
-        key: str,
-        content: bytes | Path,
-        *,
-        sha256: str | None = None,
-        if_absent: bool = False,
-        if_match: str | None = None,
-    ) -> ObjectInfo:
-        """See ``ObjectStore.put``."""
-        if isinstance(content, bytes):
-            digest = sha256 or sha256_of(content)
-            return self.put_stream(key, [content], sha256=digest, if_absent=if_absent, if_match=if_match)
-        with open(content, "rb") as file:
-            size = content.stat().st_size
-            return self.put_stream(key, file, sha256=sha256, size=size, if_absent=if_absent, if_match=if_match)
-
-    def put_stream(
-        self,
-        key: str,
-        chunks: Chunks,
-        *,
-        sha256: str | None = None,
-        size: int | None = None,
-        if_absent: bool = False,
-        if_match: str | None = None,
-    ) -> ObjectInfo:
-        """See ``ObjectStore.put_stream``. More than one part's worth of content is sent in parts."""
-        self._whole(key)
-        condition = _condition(if_absent, if_match)
-        with measured(chunks, sha256, size, PART_SIZE) as content:
-            pieces = blocks(content.chunks, PART_SIZE)
-            begun = list(islice(pieces, 2))
-            if len(begun) < 2:
-                return self._put_whole(key, begun[0] if begun else b"", content.sha256, condition)
-            return self._put_parts(key, chained(begun, pieces), content, condition)
-
-    def get(self, key: str, path: Path, *, sha256: str | None = None, most: int | None = None) -> ObjectInfo:
-        """See ``ObjectStore.get``. Each piece is asked for alone, of one generation."""
-        with atomic_writer(path) as target:
-            return self._read(key, target, sha256, most)
-
-    def prove(self, key: str, *, sha256: str | None = None, most: int | None = None) -> ObjectInfo:
-        """See ``ObjectStore.prove``."""
-        return self._read(key, Nowhere(), sha256, most)
-
     def delete(self, key: str, *, if_match: str | None = None) -> None:
         """See ``ObjectStore.delete``."""
-        whole, condition = self._whole(key), _condition(False, if_match)
+        whole, condition = self._whole(key), self._condition(False, if_match)
         if if_match is not None:
             present = self.head(key)
             if present is None:
@@ -141,8 +85,11 @@ class GCSStore:
         check_prefix(prefix)
         return 0
 
-    def _whole(self, key: str) -> str:
-        return check_key(self._prefix + check_key(key))
+    @staticmethod
+    def _condition(if_absent: bool, if_match: str | None) -> dict[str, Any]:
+        if if_match is not None:
+            return {"if_generation_match": int(if_match)}
+        return {"if_generation_match": 0} if if_absent else {}
 
     def _read(self, key: str, target: BinaryIO | Nowhere, sha256: str | None, most: int | None) -> ObjectInfo:
         present = self.head(key)
@@ -284,14 +231,6 @@ class _Source:
             raise content_changed(self._where, self._digest.hexdigest(), self._sha256)
         assert len(piece) <= size
         return piece
-
-
-def _condition(if_absent: bool, if_match: str | None) -> dict[str, int]:
-    if if_absent and if_match is not None:
-        raise ValueError("if_absent and if_match exclude each other")
-    if if_match is not None:
-        return {"if_generation_match": int(if_match)}
-    return {"if_generation_match": 0} if if_absent else {}
 
 
 def _complete(blob: Any) -> Any:

@@ -6,36 +6,31 @@ import base64
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from itertools import islice
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from benchwright.contract import Exit, Failure, Problem
-from benchwright.files import atomic_writer
 from benchwright.objects.attempts import Expected
 from benchwright.objects.bucket import Bucket
 from benchwright.objects.content import (
     Content,
     Nowhere,
-    blocks,
     bounded,
-    chained,
     content_changed,
-    measured,
     part_size_for,
     sha256_of,
     upload_lost,
 )
-from benchwright.objects.keys import check_key, check_prefix
+from benchwright.objects.keys import check_prefix
 from benchwright.objects.multipart import upload_parts
+from benchwright.objects.parted import PartedStore
 from benchwright.objects.read_back import ReadBack, bare
 from benchwright.objects.s3_errors import is_absent, is_forbidden, is_lost_race, is_unknown_upload
-from benchwright.objects.store import PART_SIZE, Chunks, Conflict, ObjectInfo
+from benchwright.objects.store import PART_SIZE, Conflict, ObjectInfo
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
-class S3Store:
+class S3Store(PartedStore):
     """Objects in a bucket, below a prefix that is no part of their keys here.
 
     The digest is stored as the object's metadata (``x-amz-meta-sha256``). An object of one part is sent with its
@@ -44,14 +39,9 @@ class S3Store:
     """
 
     def __init__(self, bucket: Bucket, prefix: str) -> None:
+        super().__init__(bucket.url, prefix)
         self._bucket = bucket
-        self._prefix = f"{prefix}/" if prefix else ""
         self._bucket_is_there = False
-
-    @property
-    def url(self) -> str:
-        """Where the store is."""
-        return self._bucket.url + (f"/{self._prefix[:-1]}" if self._prefix else "")
 
     def head(self, key: str) -> ObjectInfo | None:
         """See ``ObjectStore.head``. The digest is the one recorded with the object."""
@@ -85,52 +75,6 @@ class S3Store:
                 if key and not key.endswith("/"):
                     yield ObjectInfo(key, int(entry["Size"]), bare(entry["ETag"]))
 
-    def put(
-        self,
-        key: str,
-        content: bytes | Path,
-        *,
-        sha256: str | None = None,
-        if_absent: bool = False,
-        if_match: str | None = None,
-    ) -> ObjectInfo:
-        """See ``ObjectStore.put``."""
-        if isinstance(content, bytes):
-            digest = sha256 or sha256_of(content)
-            return self.put_stream(key, [content], sha256=digest, if_absent=if_absent, if_match=if_match)
-        with open(content, "rb") as file:
-            size = content.stat().st_size
-            return self.put_stream(key, file, sha256=sha256, size=size, if_absent=if_absent, if_match=if_match)
-
-    def put_stream(
-        self,
-        key: str,
-        chunks: Chunks,
-        *,
-        sha256: str | None = None,
-        size: int | None = None,
-        if_absent: bool = False,
-        if_match: str | None = None,
-    ) -> ObjectInfo:
-        """See ``ObjectStore.put_stream``. More than one part's worth of content is sent in parts."""
-        self._whole(key)
-        condition = _condition(if_absent, if_match)
-        with measured(chunks, sha256, size, PART_SIZE) as content:
-            pieces = blocks(content.chunks, part_size_for(content.size, PART_SIZE))
-            begun = list(islice(pieces, 2))
-            if len(begun) < 2:
-                return self._put_whole(key, begun[0] if begun else b"", content.sha256, condition)
-            return self._put_parts(key, chained(begun, pieces), content, condition)
-
-    def get(self, key: str, path: Path, *, sha256: str | None = None, most: int | None = None) -> ObjectInfo:
-        """See ``ObjectStore.get``. A broken connection is taken up where it broke."""
-        with atomic_writer(path) as target:
-            return self._read(key, target, sha256, most)
-
-    def prove(self, key: str, *, sha256: str | None = None, most: int | None = None) -> ObjectInfo:
-        """See ``ObjectStore.prove``."""
-        return self._read(key, Nowhere(), sha256, most)
-
     def delete(self, key: str, *, if_match: str | None = None) -> None:
         """See ``ObjectStore.delete``. A conditional removal is no part of what all these servers know."""
         whole = self._whole(key)
@@ -139,7 +83,7 @@ class S3Store:
             if present is None:
                 return
             if present.etag != if_match:
-                raise self._conflict(key, _condition(False, if_match), present)
+                raise self._conflict(key, self._condition(False, if_match), present)
         try:
             self._bucket.send(whole, "delete_object", Key=whole, expect=is_absent)
         except Expected:
@@ -157,8 +101,14 @@ class S3Store:
                     count += 1
         return count
 
-    def _whole(self, key: str) -> str:
-        return check_key(self._prefix + check_key(key))
+    def _part_size(self, size: int | None) -> int:
+        return part_size_for(size, PART_SIZE)
+
+    @staticmethod
+    def _condition(if_absent: bool, if_match: str | None) -> dict[str, Any]:
+        if if_match is not None:
+            return {"IfMatch": f'"{if_match}"'}
+        return {"IfNoneMatch": "*"} if if_absent else {}
 
     def _read(self, key: str, target: BinaryIO | Nowhere, sha256: str | None, most: int | None) -> ObjectInfo:
         whole = self._whole(key)
@@ -271,11 +221,3 @@ class S3Store:
                 )
                 raise Failure(problem, exit=Exit.REMOTE)
             arguments |= following
-
-
-def _condition(if_absent: bool, if_match: str | None) -> dict[str, Any]:
-    if if_absent and if_match is not None:
-        raise ValueError("if_absent and if_match exclude each other")
-    if if_match is not None:
-        return {"IfMatch": f'"{if_match}"'}
-    return {"IfNoneMatch": "*"} if if_absent else {}
