@@ -139,6 +139,8 @@ class SlurmCluster:
             accounting=accounting_lines,
         )
         self.configuration.write_text(text)
+        # Clients are to give up soon where no daemon answers; a daemon of a busy machine is not.
+        (folder / "daemons.conf").write_text(text.replace("MessageTimeout=2\n", "MessageTimeout=20\n"))
         # The daemons look for it beside slurm.conf; without it they say so in every log.
         (folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
         self.without_accounting = self._variant("unreachable-accounting.conf", text, self._dbd_port, free_ports(1)[0])
@@ -224,7 +226,11 @@ class SlurmCluster:
         assert path
         with open(self.folder / "log" / f"{name}.out", "ab") as log:
             self._processes[name] = subprocess.Popen(
-                [path, *options], env={**os.environ, **self.environment}, cwd=self.folder, stdout=log, stderr=log
+                [path, *options],
+                env={**os.environ, "SLURM_CONF": str(self.folder / "daemons.conf")},
+                cwd=self.folder,
+                stdout=log,
+                stderr=log,
             )
 
     def _end(self, name: str) -> None:
@@ -244,18 +250,18 @@ class SlurmCluster:
         """End the daemons, and every process that was started under this cluster's configuration."""
         for name in reversed(list(self._processes)):
             self._end(name)
-        mark = f"SLURM_CONF={self.configuration}".encode()
+        marks = {f"SLURM_CONF={self.folder / name}".encode() for name in ("slurm.conf", "daemons.conf")}
         for process in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
-                if int(process.name) != os.getpid() and mark in (process / "environ").read_bytes().split(b"\0"):
+                if int(process.name) != os.getpid() and marks & set((process / "environ").read_bytes().split(b"\0")):
                     os.kill(int(process.name), signal.SIGKILL)
 
 
-def wait_until(done: Callable[[], bool], seconds: float) -> None:
+def wait_until(done: Callable[[], bool], seconds: float, pause: float = 0.1) -> None:
     deadline = time.monotonic() + seconds
     while not done():
         assert time.monotonic() < deadline, f"not within {seconds} s"
-        time.sleep(0.1)
+        time.sleep(pause)
 
 
 @contextlib.contextmanager

@@ -95,7 +95,7 @@ def test_a_preempted_task_keeps_what_is_done_and_a_cancelled_one_leaves_nothing(
     assert array.log(1).endswith("##### bundle summary: ok=1 failed=1\n")
     assert "##### three failures in a row: this bundle stops, 1 of its items are not run\n" in array.log(2)
     assert array.log(2).endswith("##### bundle summary: ok=0 failed=3\n")
-    wait_until(lambda: hurry(cluster, job)["0"] == "RUNNING", 60)
+    wait_until(lambda: hurry(cluster, job)["0"] == "RUNNING", 60, pause=1)
     array.wait_for_line(0, "item 2/2 started", times=2)
     cluster.output("scancel", f"{job}_0")
     array.wait_for(task0="CANCELLED")
