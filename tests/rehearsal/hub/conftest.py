@@ -1,0 +1,66 @@
+"""An emulator for each test, and the real client of it."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from huggingface_hub import HfApi
+
+from benchwright.rehearsal.hub import HubEmulator
+from benchwright.rehearsal.hub.sample import eval_file, results_file
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """The emulator, with the client sent to it. Nothing that it does not know may have been asked for at the end."""
+    for name, value in {"HF_HUB_DISABLE_XET": True, "HF_TOKEN_PATH": str(tmp_path / "no-token")}.items():
+        monkeypatch.setattr(f"huggingface_hub.constants.{name}", value)
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    with HubEmulator(tmp_path / "hub") as hub:
+        template = hub.url + "/{repo_id}/resolve/{revision}/{filename}"  # the client makes it from HF_ENDPOINT
+        monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", template)
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
+        yield hub
+        assert hub.unknown == []
+
+
+@pytest.fixture
+def client(hub):
+    """A client with the token given, or without one."""
+    return lambda token=False: HfApi(endpoint=hub.url, token=token)
+
+
+@pytest.fixture
+def api(hub, client):
+    """The client of somebody who has no rights in any organisation."""
+    return client(hub.token("porter"))
+
+
+@pytest.fixture
+def owner(hub, client):
+    """The client of somebody who may write to ``nova-ai``."""
+    hub.add_organisation("nova-ai", {"keeper": "admin"})
+    return client(hub.token("keeper"))
+
+
+@pytest.fixture
+def ask(hub):
+    """A plain request."""
+
+    def send(path, method="GET", token=None, **more):
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return httpx.request(method, hub.url + path, headers=headers | more.pop("headers", {}), **more)
+
+    return send
+
+
+@pytest.fixture
+def logic(hub):
+    """A benchmark with two tasks, ``logic`` and ``hard``."""
+    return hub.add_dataset("bench-org/logic-1k", {"eval.yaml": eval_file("Logic-1k", "logic", "hard")}, official=True)
+
+
+@pytest.fixture
+def result():
+    """A file with a result of that benchmark."""
+    return lambda value, task="logic", **more: results_file("bench-org/logic-1k", task, value, **more)
