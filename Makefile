@@ -1,7 +1,7 @@
 # Two commands matter: `make demo` and `make test`. Each sets up what it needs and says what it does.
 PYTHON ?= python3
 RUN = .venv/bin/python
-CHECKED = src tests scripts benchmarks .agents
+CHECKED = src tests scripts eval benchmarks .agents
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-dev demo test soak lint format bench clean

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Measure this project beside its peers: the same work, whole command against whole command, in one run.
 
-Each NAME is a measure: help, item, cache-check, progress-poll, ensembles, inspect, process, figures, job-folders
-(default: all). Ours and the peer's take turns, and their answers have to agree. Seconds are medians, with the least and
-the most of n; memory is the peak of the largest process, ours and the peer's, unless the row says that it is that of
-all processes. The exit code is 1 when a bar is missed. All of it takes half an hour, --quick three minutes: less of the
-same, and no bar where that is not the bar's work. The workspace takes up to 2.5 GB.
+Each NAME is a measure: help, item, cache-check, progress-poll, ensembles, inspect, process, figures, job-folders,
+traces (default: all). Ours and the peer's take turns, and their answers have to agree. Seconds are medians, with the
+least and the most of n; memory is the peak of the largest process, ours and the peer's, unless the row says that it is
+that of all processes. The exit code is 1 when a bar is missed. All of it takes half an hour, --quick three minutes:
+less of the same, and no bar where that is not the bar's work. The workspace takes up to 3 GB.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ MEASURES = {
     "process": "process",
     "figures": "figures",
     "job-folders": "job_folders",
+    "traces": "traces",
 }
 """The module of each, beside this file. It must not bear the name of one that others import, such as ``inspect``."""
 REPOSITORY = Path(__file__).resolve().parents[1]

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Set up this checkout: a private uv in .uv, the locked environment in .venv, and on Debian the system packages that
-# the wheels load. `users` leaves the development tools out, `developers` adds them. A second run does nothing.
+# the wheels load. `users` leaves the development tools out, `developers` adds them and Harbor, in .venv/harbor. A
+# second run does nothing.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -17,10 +18,10 @@ asked=$python
 python=$("$asked" -c 'import sys; print(getattr(sys, "_base_executable", None) or sys.executable)' 2>/dev/null) ||
     fail "$asked does not run. Install Python 3.11, 3.12 or 3.13, or name one: make setup PYTHON=/path/to/python3.12"
 
-digest() { { cat uv.lock pyproject.toml scripts/setup.sh; echo "$python"; } | cksum; }
+digest() { { cat uv.lock pyproject.toml scripts/setup.sh scripts/harbor-requirements.txt; echo "$python"; } | cksum; }
 
 if [ -x .venv/bin/python ] && [ "$(cat "$stamp" 2>/dev/null)" = "$(digest)" ]; then
-    exit 0
+    if [ "$audience" = users ] || [ -x .venv/harbor/bin/harbor ]; then exit 0; fi
 fi
 
 "$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' ||
@@ -66,6 +67,29 @@ say "installing the locked environment in .venv (about 2 GB, from uv.lock)"
 # --inexact keeps the development tools when a user's set-up follows a developer's.
 # shellcheck disable=SC2086
 UV_PYTHON_DOWNLOADS=never .uv/bin/uv sync --quiet --frozen --inexact --all-extras $groups --python "$python"
+
+# Harbor, whose jobs the tests run and resume, needs Python 3.12, and other versions of what is in .venv.
+python_for_harbor() {
+    for candidate in "${HARBOR_PYTHON:-}" "$python" python3.12 python3.13 \
+        "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[23].*/bin/python; do
+        [ -n "$candidate" ] || continue
+        "$candidate" -c 'import sys; sys.exit(not (3, 12) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null || continue
+        echo "$candidate"
+        return
+    done
+    # none is here: uv brings one along, where it can
+    .uv/bin/uv python install --quiet 3.12 2>/dev/null && .uv/bin/uv python find --managed-python 3.12 2>/dev/null
+}
+
+if [ "$audience" = developers ]; then
+    harbor_python=$(python_for_harbor) ||
+        fail "Harbor needs Python 3.12 or 3.13; install or name one: HARBOR_PYTHON=/path/to/python3.12 make setup-dev"
+    say "installing Harbor for the tests in .venv/harbor (300 MB)"
+    rm -rf .venv/harbor
+    .uv/bin/uv venv --quiet --python "$harbor_python" .venv/harbor
+    .uv/bin/uv pip install --quiet --python .venv/harbor/bin/python --no-deps \
+        --requirement scripts/harbor-requirements.txt
+fi
 
 digest >"$stamp"
 if [ "$audience" = developers ]; then digest >.venv/.benchwright-users; fi

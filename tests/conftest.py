@@ -1,7 +1,7 @@
 """What every test relies on: the whole environment. Without it the run stops with the command that makes it.
 
-The servers of object stores and of the evaluation database are here as well: each is started once a session, and always
-stopped.
+The servers of object stores and of the evaluation database, and the Hub's stand-in, are here as well: each is started
+once a session, and always stopped.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from importlib.util import find_spec
 
 import pytest
 
+from hub_standin import HubStandIn
 from object_servers import (
     LASTING,
     QUICK,
@@ -120,9 +121,9 @@ def eval_rows(postgres_server, postgrest_standin):
     rows = EvalRows(postgres_server, postgrest_standin)
     rows.empty()
     postgrest_standin.seen.clear()
-    postgrest_standin.fault = None
+    postgrest_standin.fault = postgrest_standin.fault_after = None
     yield rows
-    postgrest_standin.fault = None
+    postgrest_standin.fault = postgrest_standin.fault_after = None
 
 
 @pytest.fixture(scope="module")
@@ -169,3 +170,28 @@ def open_google(url, patience):
     from benchwright.objects import open_store
 
     return open_store(f"gs://results/{uuid.uuid4()}", settings={"STORAGE_EMULATOR_HOST": url}, patience=patience)
+
+
+@pytest.fixture(scope="session")
+def hub_server():
+    with stopped_at_end(HubStandIn()) as server:
+        yield server
+
+
+@pytest.fixture
+def hub(hub_server):
+    hub_server.empty()
+    yield hub_server
+    hub_server.empty()
+
+
+@pytest.fixture
+def settings(monkeypatch, tmp_path):
+    """No setting but the test's own; ``tmp_path`` is the current folder and the home."""
+    for name in list(os.environ):
+        if name.startswith(("SUPABASE_", "BENCHWRIGHT_", "HF_", "XDG_", "SLURM_", "EVAL_")) or name == "DATABASE_URL":
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", str(tmp_path / "no-token"))
+    monkeypatch.chdir(tmp_path)
+    return monkeypatch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -13,7 +14,8 @@ from uuid import UUID
 
 import psycopg
 
-from benchwright.evaldb import EvalDatabase, Patience, open_database
+from benchwright.evaldb import EvalDatabase, Patience, RowWriter, open_database, open_writer
+from benchwright.evaldb.write_steps import FUNCTIONS
 from benchwright.rehearsal.eval_rows import TABLES, create_tables, load_rows
 from benchwright.rehearsal.postgres import LocalPostgres
 from benchwright.rehearsal.postgrest_standin import PostgrestStandIn
@@ -121,6 +123,28 @@ class EvalRows:
 
     def open(self, backend: str, patience: Patience = SOON, *, key: str | None = None) -> EvalDatabase:
         return open_database(backend, self.settings(backend, key=key), patience)
+
+    def writer(self, backend: str, patience: Patience = SOON) -> RowWriter:
+        """The write side, with the service key."""
+        return open_writer(backend, self.settings(backend, key=self.standin.service_key), patience)
+
+    def install_functions(self) -> None:
+        """Put our functions into the schema, where the stand-in calls them."""
+        self.execute(FUNCTIONS.read_text())
+
+    def drop_functions(self) -> None:
+        names = re.findall(r"FUNCTION (public\.\w+)", FUNCTIONS.read_text())
+        self.execute(f"DROP FUNCTION IF EXISTS {', '.join(names)}")
+
+    def everything(self) -> dict[str, list[dict[str, Any]]]:
+        """All rows there are, without the times that a trigger puts in."""
+        tables = ", ".join(
+            f"'{table}', (SELECT coalesce(jsonb_agg(to_jsonb(one) - 'updated_at' ORDER BY one), '[]') FROM {table} one)"
+            for table in TABLES
+        )
+        with psycopg.connect(self.server.url) as connection:
+            ((found,),) = connection.execute(f"SELECT jsonb_build_object({tables})").fetchall()
+        return found
 
 
 def as_another_user(call: Any) -> Any:

@@ -193,8 +193,11 @@ _COUNT_OF_TOKENS = re.compile(
 """What language models count, or list."""
 _HINTS = ("token", "secret", "passw", "passphrase", "passcode", "credential", "key", "authorization", "bearer")
 """One of these is in every text that gives a secret by its name."""
-_WORD = r"(?![\[<{$(*=-])(?!\d+(?:\.\d*)?(?![\w-]))[^\s'\"`,;&|<>\[\]{}()\\]{8,}"
-"""A value of a text that may be a secret: no number, no mark, and nothing that a shell puts a value in for."""
+_WORD = r"(?![\[<{$(*=-])(?!\d+(?:\.\d*)?(?![\w-]))(?!env:[A-Za-z_]\w*(?![^\s'\"`,;&|]))[^\s'\"`,;&|<>\[\]{}()\\]{8,}"
+"""A value of a text that may be a secret: no number, no mark, and nothing that a shell puts a value in for.
+
+Nor is ``env:NAME`` one, which names the variable that has the value.
+"""
 _QUOTED = "|".join(rf"b?{mark}(?![\[<]|[^{mark}\n]*\[hidden])[^{mark}\n]{{8,}}{mark}" for mark in "\"'")
 _VALUE = f"(?:{_QUOTED}|{_WORD})"
 _NAMED_SECRET = re.compile(

@@ -115,6 +115,10 @@ class TestNames:
         (home / "configs" / f"{run.tag}_eval_config.json").write_text(json.dumps({"model_hf_name": MODEL}))
         assert facts_of(rules, home / "trace_jobs" / run.tag).model == MODEL
 
+    def test_a_model_keeps_the_organisation_that_its_trials_take_for_a_provider(self, rules, tmp_path):
+        shape = JobShape(source=BENCHMARK, model="real-model-8B", provider="laion")
+        assert facts_of(rules, AuditedRun(tmp_path, model=None, shape=shape).folder).model == "laion/real-model-8B"
+
     def test_a_run_whose_result_is_gone_has_the_id_that_its_trials_agree_on(self, rules, tmp_path):
         run = AuditedRun(tmp_path)
         own = run.aggregate["id"]

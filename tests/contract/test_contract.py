@@ -150,6 +150,7 @@ def test_known_token_shapes_never_show():
     [
         ("run --api-key {} --x", "run --api-key [hidden] --x"),
         ("run --token={} --x", "run --token=[hidden] --x"),
+        ("run --token env:{}/ --x", "run --token [hidden] --x"),
         ("export SOME_API_KEY={}; run", "export SOME_API_KEY=[hidden]; run"),
         ("api_key='{} {}', n=3", "api_key=[hidden], n=3"),
         ('{{"apiKey": "{}", "n": 3}}', '{{"apiKey": [hidden], "n": 3}}'),
@@ -177,6 +178,7 @@ def test_what_follows_the_name_of_a_secret_never_shows(text, hidden):
         "AWS_SECRET_ACCESS_KEY not set; credentials: r2: R2_ACCOUNT_ID not set",
         "R2_SECRET_ACCESS_KEY: a value of 6 characters that is none",
         "HF_TOKEN=$HF_TOKEN run --token-file x --password <PASSWORD>",
+        "run --token env:A_VARIABLE_WITH_IT --x 'then --api-key env:ANOTHER_VARIABLE'",
         "n_tokens=123456789, max_tokens: 1234567890, token=3.14159265",
         "pad_token=[PAD_OF_ALL], model_key=something-long, key=something-long",
         "secret == something_else",

@@ -152,6 +152,17 @@ def test_a_lock_names_its_holder_and_dies_with_it(tmp_path):
         assert json.loads(path.read_text())["purpose"] == "mine"
 
 
+def test_a_lock_is_held_by_what_inherits_it_and_a_look_at_it_writes_nothing(tmp_path):
+    lock = FileLock(tmp_path / "lock", "mine")
+    assert (lock.is_held(), lock.path.exists()) == (False, False)
+    with lock:
+        heir = subprocess.Popen(["cat"], stdin=subprocess.PIPE, pass_fds=(lock.fileno(),))
+    note = lock.path.read_bytes()
+    assert lock.is_held()
+    heir.communicate()
+    assert (lock.is_held(), lock.path.read_bytes()) == (False, note)
+
+
 def test_run_paths_are_the_public_layout():
     paths = RunPaths(Path("/w"), "tabm_26062026")
     assert paths.result("TabM_c1", "363612", 2, 1) == Path(

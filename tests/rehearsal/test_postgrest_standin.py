@@ -6,6 +6,7 @@ import httpx
 import pytest
 from supabase import ClientOptions, create_client
 
+from benchwright.rehearsal.postgrest_standin import Answer
 from eval_databases import numbered
 
 
@@ -71,7 +72,7 @@ def test_any_other_word_is_an_error(ask, words):
     assert answer.json()["message"].startswith("the stand-in does not know ")
 
 
-@pytest.mark.parametrize("method", ["POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS"])
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "HEAD", "OPTIONS"])
 def test_any_other_method_is_an_error_and_seen(ask, eval_rows, method):
     answer = ask("benchmarks?name=eq.a", method=method, content=b"{}")
     assert answer.status_code == 400
@@ -93,7 +94,82 @@ def test_any_other_preference_is_an_error(ask, headers):
     assert ask(headers=headers).json()["code"] == "STANDIN"
 
 
-@pytest.mark.parametrize("path", ["", "rpc/f", "benchmarks/1", "../../auth/v1/user"])
+REPRESENT = {"Prefer": "return=representation"}
+UPSERT = {"Prefer": "return=representation,resolution=ignore-duplicates"}
+NEW = {"id": numbered(50), "name": "new"}
+UPSERTED = 'benchmarks?on_conflict=id&columns="id","name"'
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "body"),
+    [
+        ("POST", UPSERTED, {}, [NEW]),
+        ("POST", UPSERTED, REPRESENT, [NEW]),
+        ("POST", UPSERTED, {"Prefer": "return=representation,resolution=merge-duplicates"}, [NEW]),
+        ("POST", UPSERTED, UPSERT, NEW),
+        ("POST", UPSERTED, UPSERT, []),
+        ("POST", UPSERTED, UPSERT, [NEW, {"id": numbered(51)}]),
+        ("POST", 'benchmarks?columns="id","name"', UPSERT, [NEW]),
+        ("POST", "benchmarks?on_conflict=id", UPSERT, [NEW]),
+        ("POST", "benchmarks?on_conflict=id&columns=id,name", UPSERT, [NEW]),
+        ("POST", UPSERTED + "&select=id", UPSERT, [NEW]),
+        ("PATCH", "benchmarks?name=eq.a", {}, {"name": "x"}),
+        ("PATCH", "benchmarks?name=eq.a", {"Prefer": "return=minimal"}, {"name": "x"}),
+        ("PATCH", "benchmarks", REPRESENT, {"name": "x"}),
+        ("PATCH", "benchmarks?name=eq.a", REPRESENT, {}),
+        ("PATCH", "benchmarks?name=eq.a", REPRESENT, [{"name": "x"}]),
+        ("PATCH", "benchmarks?name=not.is.null", REPRESENT, {"name": "x"}),
+        ("PATCH", "benchmarks?name=eq.a&limit=1", REPRESENT, {"name": "x"}),
+        ("POST", "rpc/f?x=eq.1", {}, {}),
+        ("POST", "rpc/f", {}, []),
+        ("POST", "rpc/f", REPRESENT, {}),
+        ("GET", "rpc/f", {}, None),
+    ],
+)
+def test_any_other_way_of_writing_is_an_error(ask, method, path, headers, body):
+    answer = ask(path, method=method, headers=headers, json=body)
+    assert (answer.status_code, answer.json()["code"]) == (400, "STANDIN")
+    assert names(ask()) == ["a", "b", 'c",(d)\\', "e"]
+
+
+def test_writing(ask):
+    answer = ask(UPSERTED, method="POST", headers=UPSERT, json=[NEW, {"id": numbered(1), "name": "other"}])
+    assert (answer.status_code, [row["name"] for row in answer.json()]) == (201, ["new"])
+    answer = ask("benchmarks?name=eq.a&duplicate_of=is.null", method="PATCH", headers=REPRESENT, json={"name": "x"})
+    assert (answer.status_code, [row["id"] for row in answer.json()]) == (200, [numbered(1)])
+    answer = ask(
+        "benchmarks?name=eq.b&duplicate_of=eq." + numbered(1), method="PATCH", headers=REPRESENT, json={"name": "y"}
+    )
+    assert (answer.status_code, answer.json()) == (200, [])
+    assert names(ask()) == ["x", "b", 'c",(d)\\', "e", "new"]
+
+
+def test_functions(ask, eval_rows):
+    eval_rows.execute(
+        "CREATE FUNCTION twice(n integer, of jsonb) RETURNS jsonb LANGUAGE sql AS"
+        " $$ SELECT jsonb_build_object('n', 2 * n, 'of', of) $$"
+    )
+    try:
+        answer = ask("rpc/twice", method="POST", json={"of": {"a": 1}, "n": 2})
+        assert (answer.status_code, answer.json()) == (200, {"n": 4, "of": {"a": 1}})
+        for arguments in ({"n": 2}, {"n": 2, "of": {}, "x": 1}):
+            answer = ask("rpc/twice", method="POST", json=arguments)
+            assert (answer.status_code, answer.json()["code"]) == (404, "PGRST202")
+    finally:
+        eval_rows.execute("DROP FUNCTION twice")
+    assert ask("rpc/no_such", method="POST", json={}).status_code == 404
+
+
+def test_a_line_cut_before_and_after_a_write(ask, eval_rows):
+    for fault, wanted in (("fault", "a"), ("fault_after", "x")):
+        setattr(eval_rows.standin, fault, lambda request: Answer(0) if request.method == "PATCH" else None)
+        with pytest.raises(httpx.RemoteProtocolError):
+            ask("benchmarks?name=eq.a", method="PATCH", headers=REPRESENT, json={"name": "x"})
+        eval_rows.standin.fault = None
+        assert names(ask())[0] == wanted
+
+
+@pytest.mark.parametrize("path", ["", "benchmarks/1", "../../auth/v1/user"])
 def test_any_other_path_is_an_error(ask, path):
     assert ask(path).status_code in {400, 404}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +16,9 @@ from benchwright.audit.gather import Gathered, ShowProgress, Sources, gather
 from benchwright.audit.gather_folder import FolderRules
 from benchwright.audit.gather_iris import IrisSource
 from benchwright.audit.grandfather import read_grandfathered
-from benchwright.audit.iris_jobs import iris_table
+from benchwright.audit.iris_jobs import EVALS, iris_table
 from benchwright.audit.iris_results import Buckets
-from benchwright.audit.manifest import Entry, read_manifest
+from benchwright.audit.manifest import NO_HINT, Entry, Hint, read_manifest
 from benchwright.audit.record import Audited, summary
 from benchwright.audit.report_text import table
 from benchwright.audit.trace_hub import TraceHub
@@ -33,13 +34,18 @@ _REPORTS = (".md", ".html")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditOptions:
-    """What is asked for; see the script's help. Paths are as they were given."""
+    """What is asked for; see the script's help. Paths are as they were given.
+
+    ``hint`` is what was said of the runs in ``job_dirs``, or of ``iris_job``, the one job of the buckets that is meant.
+    """
 
     job_dirs: tuple[Path, ...] = ()
     jobs_root: Path | None = None
     manifest: Path | None = None
     iris: tuple[str, ...] = ()
     iris_jobs: Path | None = None
+    iris_job: str | None = None
+    hint: Hint = NO_HINT
     since: datetime | None = None
     profile: str | None = None
     benchmarks: Path | None = None
@@ -161,7 +167,7 @@ def outcome(audited: Sequence[Audited], troubles: Troubles | None) -> Outcome:
 
 def _entries(options: AuditOptions) -> list[Entry]:
     """The runs that are asked for, each once."""
-    entries = [Entry(path) for path in options.job_dirs]
+    entries = [Entry(path, options.hint) for path in options.job_dirs]
     if options.manifest is not None:
         entries += read_manifest(options.manifest, options.jobs_root)
     elif options.jobs_root is not None:
@@ -178,11 +184,13 @@ def _iris(options: AuditOptions, told: Sequence[Entry]) -> IrisSource | None:
         if told:
             raise usage_error(str(options.manifest), f"{told[0].remote} is in a bucket", "its bucket, with --iris")
         return None
+    hints = {entry.path.name: entry.hint for entry in told}
     return IrisSource(
         buckets=Buckets.at(options.iris),
         table=iris_table(options.iris_jobs, os.environ),
+        tags=(glob.escape(options.iris_job),) if options.iris_job else EVALS,
         since=options.since,
-        hints={entry.path.name: entry.hint for entry in told},
+        hints=hints | ({options.iris_job: options.hint} if options.iris_job else {}),
     )
 
 

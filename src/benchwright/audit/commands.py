@@ -54,5 +54,23 @@ def repair(what: str, row: RowFacts, *values: str) -> str:
     return shlex.join(["python", "scripts/database/repair_registration.py", what, "--row", row.id, *values])
 
 
+def deregister(facts: EvalFacts, row: RowFacts) -> str:
+    """One row off the board. The run is named with it, for the repair to audit it once more before it deletes."""
+    return repair("deregister", row, *_place(facts))
+
+
+def link(facts: EvalFacts, row: RowFacts, repo: str) -> str:
+    """The link to traces that are there. The run is named with it, whose trials the traces have to be of."""
+    place = () if facts.buckets else _place(facts)
+    return repair("link-traces", row, "--link", f"https://huggingface.co/datasets/{repo}", *place)
+
+
+def _place(facts: EvalFacts) -> tuple[str, ...]:
+    """The options that say where a run is, none where that is not known."""
+    if facts.buckets:
+        return ("--iris", *facts.buckets, "--iris-job", facts.run_tag)
+    return ("--job-dir", facts.folder) if facts.folder else ()
+
+
 def _folder(facts: EvalFacts) -> str:
     return shlex.quote(facts.folder or "JOB_DIR")

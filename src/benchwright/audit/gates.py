@@ -22,6 +22,11 @@ def errs_too_much(trials: TrialFacts) -> bool:
     return 10 * trials.invalid > trials.attempted
 
 
+def is_contaminated(trials: TrialFacts) -> bool:
+    """Whether so many trials ran out of time, four in five, that a server without a prefix cache must be to blame."""
+    return trials.attempted > 0 and 5 * trials.errors.get("AgentTimeoutError", 0) >= 4 * trials.attempted
+
+
 def fails(trials: TrialFacts) -> bool:
     """Whether a hard gate stops the eval; without a single trial none is passed."""
     return not trials.attempted or covers_too_little(trials) or errs_too_much(trials)

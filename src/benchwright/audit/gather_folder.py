@@ -122,7 +122,8 @@ def legs_of(place: JobPlace, hint: Hint, job: Job, rules: FolderRules) -> list[L
     legs = []
     for key, (agent, model) in served.items() if several else [next(iter(served.items()))]:
         one = whole.by_eval[key] if several else whole
-        right = plain_model(model) if len(models) > 1 else own or plain_model(model)
+        served_as = plain_model(_spelt_out(job, model))
+        right = served_as if len(models) > 1 else own or served_as
         facts = EvalFacts(
             run_tag=tag,
             kind="slurm" if run.launched_by_slurm else "local",
@@ -255,6 +256,13 @@ def _configured(job: Job) -> tuple[str | None, str | None]:
     """The agent and the model of a run without trials."""
     choice = next(iter(job.config.agents), None)
     return (choice.name or None, choice.model) if choice else (None, None)
+
+
+def _spelt_out(job: Job, model: str | None) -> str | None:
+    """A model as the configuration spells it: of ``ORG/NAME`` a trial keeps the name, and takes ORG for a provider."""
+    named = (choice.model for choice in job.config.agents if choice.model)
+    configured = {one for one in named if one.partition("/")[2] == model}
+    return configured.pop() if len(configured) == 1 else model
 
 
 def _known(*names: str | None) -> tuple[str, ...]:

@@ -112,7 +112,7 @@ def _facts(found: FoundRow, leg: Leg, of_run: OfRun, by: Judging) -> RowFacts:
         owner=row.username,
         status=row.job_status,
         of_run=of_run,
-        live=_is_live(row, of_run, by),
+        live=is_live(row, of_run, by),
         model=row.model,
         benchmark=row.benchmark,
         agent=row.agent,
@@ -149,7 +149,7 @@ def _of_run_by_id(run: Run, row: JobRow) -> OfRun:
     return "maybe" if row.job_name == run.tag else "no"
 
 
-def _is_live(row: JobRow, of_run: OfRun, by: Judging) -> bool | None:
+def is_live(row: JobRow, of_run: OfRun, by: Judging) -> bool | None:
     """Whether a row's job waits or runs; None where nobody can say, which is not the same as no."""
     job = by.job
     standing = by.scheduler.standing(row.slurm_job_id) if row.slurm_job_id else None

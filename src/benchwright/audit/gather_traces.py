@@ -73,7 +73,7 @@ def trace_facts(run: Run, repos: Wanted, looks: Looks, orgs: Sequence[str]) -> t
         if isinstance(answer, Failure):
             lost.append("; ".join(f"{problem.where}: {problem.found}" for problem in answer.problems))
         else:
-            known.append(_facts(run, repo, answer))
+            known.append(repo_facts(run.trial_names, repo, answer))
     if not orgs:
         lost += [f"{problem.where}: {problem.found}" for problem in NO_ORGS.problems]
     return tuple(known), some(lost, 2)
@@ -84,12 +84,13 @@ def is_enough(known: Sequence[TraceRepo], linked: Sequence[str]) -> bool:
     return any(repo.name in linked or (repo.state == "filled" and repo.of_this_run) for repo in known)
 
 
-def _facts(run: Run, repo: str, found: FoundTraces) -> TraceRepo:
-    names = found.trials if found.trials is not None and run.trial_names else frozenset[str]()
+def repo_facts(trial_names: frozenset[str], repo: str, found: FoundTraces) -> TraceRepo:
+    """The facts of a repo for the run whose trials have these names."""
+    names = found.trials if found.trials is not None and trial_names else frozenset[str]()
     return TraceRepo(
         name=repo,
         state=found.state,
         rows=found.rows,
-        shared=len(names & run.trial_names),
+        shared=len(names & trial_names),
         compared=len(names),
     )

@@ -6,11 +6,15 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from benchwright.audit.facts import EvalFacts, RowFacts
+from benchwright.audit import gates
+from benchwright.audit.facts import EvalFacts, RowFacts, TrialFacts
 from benchwright.audit.verdict import RowAdvice, Verdict
+from benchwright.contract import some
 
 STALE_AFTER = timedelta(hours=12)
 """A row that is not finished and older, and whose job is not live, is cruft."""
+_UNREADABLE_SCORE = frozenset({"dict-metrics", "no-score", "doubled-stderr"})
+"""What is wrong with a row that writing the row once more mends."""
 
 
 def in_order(facts: EvalFacts) -> EvalFacts:
@@ -23,6 +27,49 @@ def in_order(facts: EvalFacts) -> EvalFacts:
 def matching(facts: EvalFacts) -> list[RowFacts]:
     """The rows that are this run's by their ids."""
     return [row for row in facts.rows or () if row.of_run == "yes"]
+
+
+def own_rows(facts: EvalFacts) -> list[RowFacts]:
+    """This run's rows that are ours to change."""
+    return [row for row in matching(facts) if row.owner in facts.owners]
+
+
+def foreign_row(facts: EvalFacts) -> RowFacts | None:
+    """A row of this run that is somebody else's."""
+    return next((row for row in matching(facts) if row.owner not in facts.owners), None)
+
+
+def contest(facts: EvalFacts, *, foreign: bool = True) -> str | None:
+    """Why the rows of this run are for a person to sort out."""
+    other = foreign_row(facts)
+    if foreign and other is not None:
+        return f"row {other.id} of this run is {other.owner}'s: tell them"
+    maybe = [row for row in facts.rows or () if row.of_run == "maybe"]
+    if maybe and not matching(facts):
+        return f"rows {some(row.id for row in maybe)} may be of this run, and nothing says so for sure"
+    finished = [row for row in own_rows(facts) if row.status == "Finished"]
+    if not foreign and len(finished) > 1:
+        return f"rows {some(row.id for row in finished)} are all of this run: which one stays is for you to say"
+    return None
+
+
+def serves(facts: EvalFacts, row: RowFacts) -> bool:
+    """Whether a row of another run shows a good score for the same agent, model and benchmark."""
+    same_agent = facts.agent is None or row.agent is None or facts.agent == row.agent
+    return same_agent and row.status == "Finished" and row.score is not None and row.fails is not True
+
+
+def lack(row: RowFacts, trials: TrialFacts) -> str | None:
+    """What a row does not show of a run that passes."""
+    if row.status != "Finished":
+        return f"is {row.status}"
+    if row.issues & _UNREADABLE_SCORE or row.score is None:
+        return "has no score that the board can read"
+    if row.fails:
+        return "has the figures of an earlier, partial state of this run"
+    if not any(gates.same_score(row.score, score) for score in gates.scores(trials).values()):
+        return f"shows {row.score:.4f}, which is no score of this run"
+    return None
 
 
 def advice(facts: EvalFacts, verdict: Verdict, *, now: datetime) -> tuple[RowAdvice, ...]:

@@ -13,13 +13,11 @@ from benchwright.audit import commands, gates
 from benchwright.audit.checks import checks_of
 from benchwright.audit.evidence import Proof, proof_of_zero
 from benchwright.audit.facts import EvalFacts, RowFacts, TraceRepo, TrialFacts
-from benchwright.audit.rows import advice, in_order, matching
+from benchwright.audit.rows import advice, contest, foreign_row, in_order, lack, matching, own_rows, serves
 from benchwright.audit.verdict import Action, Decision, Judgement, Verdict
 from benchwright.contract import counted, some
 
 _NUMERIC_MODEL, _HASH_BENCHMARK, _RUN_DIR_BENCHMARK = "numeric-model", "hash-benchmark", "run-dir-benchmark"
-_UNREADABLE_SCORE = frozenset({"dict-metrics", "no-score", "doubled-stderr"})
-"""What is wrong with a row that writing the row once more mends."""
 
 
 def judge(facts: EvalFacts, *, now: datetime) -> Judgement:
@@ -75,12 +73,9 @@ def _job_unknown(facts: EvalFacts) -> Decision | None:
 def _contaminated(facts: EvalFacts) -> Decision | None:
     """A TPU leg served without a prefix cache: its timeouts say nothing of the model."""
     trials = facts.trials
-    if facts.kind != "iris-tpu" or trials is None or not trials.attempted:
+    if facts.kind != "iris-tpu" or trials is None or not gates.is_contaminated(trials):
         return None
-    timeouts = trials.errors.get("AgentTimeoutError", 0)
-    if 5 * timeouts < 4 * trials.attempted:
-        return None
-    share = 100 * timeouts / trials.attempted
+    share = 100 * trials.errors["AgentTimeoutError"] / trials.attempted
     cache = {None: "cached tokens are unknown", 0: "no token came from the prefix cache"}.get(
         trials.cached_tokens, "though some tokens came from the prefix cache"
     )
@@ -104,7 +99,7 @@ def _nothing_ran(facts: EvalFacts) -> Decision | None:
     if good is not None and not broken:
         why = f"row {good.id} is complete, and the folder is not: has it been cleaned up, or is it another run's?"
         return Decision("STOP", why)
-    foreign = _foreign(facts)
+    foreign = foreign_row(facts)
     if foreign is not None:
         return Decision("STOP", f"row {foreign.id} of {foreign.owner} is of this run: ask them")
     verdict: Verdict = "RERUN" if broken or (facts.job and facts.job.phase == "completed") else "RELAUNCH"
@@ -130,11 +125,11 @@ def _gate(facts: EvalFacts) -> Decision | None:
     resume = Action("run again what has no reward, and keep the rest", commands.resume(facts))
     if facts.rows is None:
         return Decision("RESUME", f"{why}; whether a row of it is registered is unknown", (resume,))
-    contested = _contested(facts)
+    contested = contest(facts)
     if contested is not None:
         return Decision("STOP", f"{why}; {contested}")
-    own = [row for row in _own(facts) if row.id not in facts.grandfathered]
-    spared = [row.id for row in _own(facts) if row.id in facts.grandfathered]
+    own = [row for row in own_rows(facts) if row.id not in facts.grandfathered]
+    spared = [row.id for row in own_rows(facts) if row.id in facts.grandfathered]
     if spared:
         why += f"; row {some(spared)} is spared by a logged decision"
     finished = [row for row in own if row.status == "Finished"]
@@ -149,7 +144,7 @@ def _gate(facts: EvalFacts) -> Decision | None:
         return Decision("RESUME", why, (resume,))
     if partial[0].live is not False:
         return Decision("STOP", f"{why}; but whether the job of row {partial[0].id} is live is unknown")
-    drop = Action("take the partial row off the board", commands.repair("deregister", partial[0]))
+    drop = Action("take the partial row off the board", commands.deregister(facts, partial[0]))
     return Decision("DEREGISTER+RESUME", why, (drop, resume))
 
 
@@ -181,7 +176,7 @@ def _worth_a_resume(facts: EvalFacts) -> Decision | None:
     trials = _trials(facts)
     if not gates.is_untrustworthy(trials):
         return None
-    contested = _contested(facts)
+    contested = contest(facts)
     if contested is not None:
         return Decision("STOP", contested)
     hidden = gates.hidden_zeros(trials)
@@ -190,7 +185,7 @@ def _worth_a_resume(facts: EvalFacts) -> Decision | None:
     if hidden:
         why += f", {hidden:,} of them for a reason that hides a 0 or a real pass"
     actions = [Action("run again what has no reward, and keep row and rest", commands.resume(facts))]
-    if facts.rows is not None and not _own(facts):
+    if facts.rows is not None and not own_rows(facts):
         actions.append(Action("or register it as it is", commands.push(facts, traces=True)))
     return Decision("RESUME", why, tuple(actions))
 
@@ -205,14 +200,14 @@ def _zero_unproved(facts: EvalFacts) -> Decision | None:
 def _rows_unknown(facts: EvalFacts) -> Decision | None:
     if facts.rows is None:
         return Decision("STOP", f"what the database holds of it is unknown ({facts.why_unknown('rows')})")
-    contested = _contested(facts, foreign=False)
+    contested = contest(facts, foreign=False)
     return None if contested is None else Decision("STOP", contested)
 
 
 def _not_registered(facts: EvalFacts) -> Decision | None:
     if matching(facts):
         return None
-    served = next((row for row in facts.rows or () if _serves(facts, row)), None)
+    served = next((row for row in facts.rows or () if serves(facts, row)), None)
     if served is not None:
         why = f"row {served.id} of {served.owner} serves this model and benchmark: which run counts is for you to say"
         return Decision("STOP", why)
@@ -228,16 +223,16 @@ def _not_registered(facts: EvalFacts) -> Decision | None:
 
 
 def _names(facts: EvalFacts) -> Decision | None:
-    for row in _own(facts):
+    for row in own_rows(facts):
         if _NUMERIC_MODEL in row.issues:
             if facts.model is None:
                 return Decision("STOP", f"row {row.id} names the model {row.model}; what it really is is unknown")
-            fix = commands.repair("fix-model", row, "--model", facts.model)
+            fix = commands.repair("fix-model", row, "--model-name", facts.model)
             return Decision("FIX_MODEL", f"row {row.id} names the model {row.model}", (Action("name it", fix),))
         if row.issues & {_HASH_BENCHMARK, _RUN_DIR_BENCHMARK}:
             if facts.benchmark is None:
                 return Decision("STOP", f"row {row.id} names the benchmark {row.benchmark}; which it is is unknown")
-            fix = commands.repair("fix-benchmark", row, "--benchmark", facts.benchmark)
+            fix = commands.repair("fix-benchmark", row, "--benchmark-name", facts.benchmark)
             said = Action(
                 "say the benchmark's name whenever this run is pushed again", f"--benchmark-name {facts.benchmark}"
             )
@@ -261,7 +256,7 @@ def _row_incomplete(facts: EvalFacts) -> Decision | None:
     """A row of this run that does not show what the run came to."""
     trials = _trials(facts)
     for row in matching(facts):
-        lacks = _lacks(row, trials)
+        lacks = lack(row, trials)
         if lacks is None:
             continue
         if row.owner not in facts.owners:
@@ -317,56 +312,14 @@ def _trials(facts: EvalFacts) -> TrialFacts:
     return facts.trials
 
 
-def _own(facts: EvalFacts) -> list[RowFacts]:
-    """This run's rows that are ours to change."""
-    return [row for row in matching(facts) if row.owner in facts.owners]
-
-
 def _taken_off(facts: EvalFacts, why: str) -> list[Action]:
     """The de-registration of this run's finished rows that are ours, for a score that no gate ever saw fail."""
-    rows = [row for row in _own(facts) if row.status == "Finished" and row.live is False]
-    return [Action(why, commands.repair("deregister", row)) for row in rows if row.id not in facts.grandfathered]
-
-
-def _foreign(facts: EvalFacts) -> RowFacts | None:
-    return next((row for row in matching(facts) if row.owner not in facts.owners), None)
+    rows = [row for row in own_rows(facts) if row.status == "Finished" and row.live is False]
+    return [Action(why, commands.deregister(facts, row)) for row in rows if row.id not in facts.grandfathered]
 
 
 def _good_row(rows: Iterable[RowFacts]) -> RowFacts | None:
     return next((row for row in rows if row.status == "Finished" and row.fails is False), None)
-
-
-def _contested(facts: EvalFacts, *, foreign: bool = True) -> str | None:
-    """Why the rows of this run are for a person to sort out."""
-    other = _foreign(facts)
-    if foreign and other is not None:
-        return f"row {other.id} of this run is {other.owner}'s: tell them"
-    maybe = [row for row in facts.rows or () if row.of_run == "maybe"]
-    if maybe and not matching(facts):
-        return f"rows {some(row.id for row in maybe)} may be of this run, and nothing says so for sure"
-    finished = [row for row in _own(facts) if row.status == "Finished"]
-    if not foreign and len(finished) > 1:
-        return f"rows {some(row.id for row in finished)} are all of this run: which one stays is for you to say"
-    return None
-
-
-def _serves(facts: EvalFacts, row: RowFacts) -> bool:
-    """Whether a row of another run shows a good score for the same agent, model and benchmark."""
-    same_agent = facts.agent is None or row.agent is None or facts.agent == row.agent
-    return same_agent and row.status == "Finished" and row.score is not None and row.fails is not True
-
-
-def _lacks(row: RowFacts, trials: TrialFacts) -> str | None:
-    """What a row does not show of a run that passes."""
-    if row.status != "Finished":
-        return f"is {row.status}"
-    if row.issues & _UNREADABLE_SCORE or row.score is None:
-        return "has no score that the board can read"
-    if row.fails:
-        return "has the figures of an earlier, partial state of this run"
-    if not any(gates.same_score(row.score, score) for score in gates.scores(trials).values()):
-        return f"shows {row.score:.4f}, which is no score of this run"
-    return None
 
 
 def _filled(repos: Iterable[TraceRepo]) -> list[TraceRepo]:
@@ -391,7 +344,7 @@ def _traces_of(facts: EvalFacts, row: RowFacts) -> Decision | None:
         return None
     filled = _filled(repos)
     if filled:
-        fix = commands.repair("link-traces", row, "--repo", filled[0].name)
+        fix = commands.link(facts, row, filled[0].name)
         return Decision("LINK", f"{filled[0].name} has the traces, and row {row.id} no link", (Action("link it", fix),))
     if any(repo.state == "filled" and repo.of_this_run is None for repo in repos):
         return Decision("STOP", "a repo that may hold its traces could not be looked into")

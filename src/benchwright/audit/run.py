@@ -38,11 +38,11 @@ class Run:
     @property
     def row_ids(self) -> tuple[str, ...]:
         """The ids of rows that are this run's: that of its launch, and that of its result."""
-        own = (self.job.meta.get("DB_JOB_ID"), self._result_id) if self.job else ()
+        own = (self.job.meta.get("DB_JOB_ID"), self.result_id) if self.job else ()
         return tuple(dict.fromkeys(id.lower() for id in (self.hint.row_id, *own) if id))
 
     @property
-    def _result_id(self) -> str | None:
+    def result_id(self) -> str | None:
         """Harbor's id of the run: from its result, or from its trials where they agree on one."""
         if self.job is None or self.job.aggregate.id is not None:
             return self.job.aggregate.id if self.job else None

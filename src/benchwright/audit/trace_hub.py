@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -13,8 +14,9 @@ from urllib.parse import parse_qsl, quote, urlsplit
 import tenacity
 
 from benchwright.contract import Exit, Failure, Problem, redact
+from benchwright.harbor.trace_footer import NAMES
 
-_TRIAL = "trial_name"
+_TRIAL, _RUN = "trial_name", "run_id"
 _MOST_SHARDS = 64
 """Files whose footers are read; the rows of a repo with more are not counted."""
 _MOST_BYTES = 2**27
@@ -40,11 +42,24 @@ class HubPatience:
 
 @dataclass(frozen=True, slots=True)
 class FoundTraces:
-    """What a repo holds: ``trials`` are those of its first file with rows, None where they have no column."""
+    """What a repo holds: ``trials`` are those of its first file with rows, None where they have no column.
+
+    Where all of it was looked at, they are those of every file, and ``runs`` the ids of the jobs that rows name; None
+    where a file has no such column.
+    """
 
     state: Literal["filled", "empty", "absent"]
     rows: int | None = None
     trials: frozenset[str] | None = None
+    runs: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HubFiles:
+    """The files of a repo at a commit, ``revision``: of each the SHA-256, or the id that git gives a small one."""
+
+    revision: str
+    digests: Mapping[str, str]
 
 
 class TraceHub:
@@ -72,13 +87,16 @@ class TraceHub:
             problems.append(Problem("bad-setting", "HF_TOKEN", found, "a token of the Hub", "set it again"))
         if problems:
             raise Failure(problems, exit=Exit.ENVIRONMENT)
+        self.token = token or None
         self._headers = build_hf_headers(token=token or False)
         self._patience = patience or HubPatience()
         self._lost: Failure | None = None
         self._lock = threading.Lock()
 
-    def look(self, repo: str) -> FoundTraces:
+    def look(self, repo: str, *, whole: bool = False) -> FoundTraces:
         """What a dataset, ``ORG/NAME``, holds: by its Parquet files, their footers, and one column of the first.
+
+        The ``whole`` of it takes the columns with names of every file, however many there are.
 
         Raises:
             Failure: whether it exists is not told, or not to this token (exit 3); the Hub does not answer (exit 4);
@@ -87,15 +105,39 @@ class TraceHub:
         files = self._files(repo)
         if files is None:
             return FoundTraces("absent")
-        rows, trials, first = 0, None, True
-        for path, size in files[:_MOST_SHARDS]:
-            here, names = self._read(repo, path, size, names=first)
+        most = len(files) if whole else _MOST_SHARDS
+        rows, lacking = 0, set[str]()
+        names: dict[str, frozenset[str]] = {}
+        for path, size in files[:most]:
+            wanted = (_TRIAL, _RUN) if whole else () if names else (_TRIAL,)
+            here, found = self._read(repo, path, size, wanted)
             rows += here
-            if here and first:
-                trials, first = names, False
-        if not rows and len(files) <= _MOST_SHARDS:
+            lacking |= {column for column in wanted if whole and here and column not in found}
+            names |= {column: names.get(column, frozenset()) | values for column, values in found.items()}
+        if not rows and len(files) <= most:
             return FoundTraces("empty", rows=0)
-        return FoundTraces("filled", rows if len(files) <= _MOST_SHARDS else None, trials)
+        told = {column: values for column, values in names.items() if column not in lacking}
+        return FoundTraces("filled", rows if len(files) <= most else None, told.get(_TRIAL), told.get(_RUN))
+
+    def files(self, repo: str) -> HubFiles | None:
+        """The files of a dataset as they are now, None where there is no such repo.
+
+        Raises:
+            Failure: as ``look`` does.
+        """
+        answer = self._get(f"{self.endpoint}/api/datasets/{quote(repo)}", where=repo, query={"blobs": "true"})
+        if answer.status_code == 404 and answer.headers.get("X-Error-Code") == _NO_REPO:
+            return None
+        self._check(repo, answer)
+        try:
+            told = answer.json()
+            digests = {
+                str(one["rfilename"]): str(one["lfs"]["sha256"] if one.get("lfs") else one["blobId"])
+                for one in told["siblings"]
+            }
+            return HubFiles(str(told["sha"]), digests)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise _unavailable(repo, "an answer that is no description of a dataset") from None
 
     def _files(self, repo: str) -> list[tuple[str, int]] | None:
         """The Parquet files of a repo by path, with their sizes; None where there is no such repo."""
@@ -115,18 +157,22 @@ class TraceHub:
             query = dict(parse_qsl(urlsplit(after).query)) if after else None  # never a place that an answer names
         return sorted(found)
 
-    def _read(self, repo: str, path: str, size: int, *, names: bool) -> tuple[int, frozenset[str] | None]:
-        """The rows of a Parquet file, and the trials that they name."""
+    def _read(
+        self, repo: str, path: str, size: int, columns: Iterable[str]
+    ) -> tuple[int, Mapping[str, frozenset[str]]]:
+        """The rows of a Parquet file, and the different values of those of the columns that it has."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         try:
             file = pq.ParquetFile(_Remote(self, repo, path, size), pre_buffer=False)
             rows = file.metadata.num_rows
-            if not names or not rows or _TRIAL not in file.schema_arrow.names:
-                return rows, None
-            column = file.read(columns=[_TRIAL], use_threads=False).column(0)
-            return rows, frozenset(str(value) for value in column.unique().to_pylist() if value is not None)
+            told = _told(file.metadata.metadata or {})
+            if told is not None:
+                return rows, {column: told[column] for column in columns}
+            here = [column for column in columns if rows and column in file.schema_arrow.names]
+            table = file.read(columns=here, use_threads=False) if here else None
+            return rows, {column: _different(table.column(column)) for column in here} if table is not None else {}
         except (pa.ArrowException, OSError) as error:
             said = " ".join(str(error).split())[:200]
             problem = Problem("traces-unreadable", repo, f"{path}: {said}", "a Parquet file")
@@ -268,6 +314,19 @@ def _entries(repo: str, answer: Any) -> list[tuple[str, int]]:
         ]
     except (ValueError, TypeError, KeyError):
         raise _unavailable(repo, "an answer that is no listing of files") from None
+
+
+def _told(footer: Mapping[bytes, bytes]) -> dict[str, frozenset[str]] | None:
+    """What a file of our own says of its names in its footer; None where it says nothing, or nothing to rely on."""
+    try:
+        told = json.loads(footer[NAMES.encode()])
+        return {column: frozenset(map(str, told[column])) for column in (_TRIAL, _RUN)}
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _different(column: Any) -> frozenset[str]:
+    return frozenset(str(value) for value in column.unique().to_pylist() if value is not None)
 
 
 def _named_wait(headers: Any) -> float | None:

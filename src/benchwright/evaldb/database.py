@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
@@ -168,6 +168,12 @@ class EvalDatabase:
         A numeric id is a sibling of the model's name only where both are among ``names``.
         """
         return self._names().model_family(names)
+
+    def records(
+        self, table: str, column: str, values: Sequence[str], *, columns: tuple[str, ...] = ("*",)
+    ) -> list[Record]:
+        """The rows of a table, as they are stored, whose ``column`` is one of some values."""
+        return self._select_families(table, [(column, list(dict.fromkeys(values)))], (), columns=columns)
 
     def references(self, table: Literal["models", "benchmarks"], id: str) -> tuple[Reference, ...]:
         """What points at a row, over all owners; none, and the row could go.

@@ -1,4 +1,4 @@
-"""Which database the settings name, and its read side."""
+"""Which database the settings name, its read side and its write side."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Literal
 from benchwright.contract import Exit, Failure, Problem, usage_error
 from benchwright.evaldb.database import EvalDatabase
 from benchwright.evaldb.source import Patience, RowSource
+from benchwright.evaldb.writes import RowWriter
 
 Backend = Literal["postgres", "supabase"]
 BACKENDS: tuple[Backend, ...] = ("postgres", "supabase")
 """What ``--db`` may say."""
 _KEYS = ("SUPABASE_SERVICE_ROLE_KEY", "SUPABASE_ANON_KEY")
-"""The service key comes first: only with it is it sure that every row is seen. Nothing is written with it here."""
+"""The service key comes first: only with it is it sure that every row is seen."""
 _ADDRESS = re.compile(r"https?://[^\s/@?#]+/?")
 _DEV_DATABASE = "python scripts/database/dev_database.py up"
 
@@ -37,6 +38,35 @@ def open_database(
             all that it needs (code ``no-credentials``), or a value is malformed (``bad-credentials``), exit 3.
         ModuleNotFoundError: the client library is not installed.
     """
+    if _chosen(choice, settings) == "postgres":
+        from benchwright.evaldb.postgres import PostgresSource
+
+        source: RowSource = PostgresSource(settings["DATABASE_URL"], patience)
+    else:
+        from benchwright.evaldb.supabase import SupabaseSource
+
+        source = SupabaseSource(*_project(settings), patience)
+    return EvalDatabase(source)
+
+
+def open_writer(choice: Backend | None, settings: Mapping[str, str], patience: Patience | None = None) -> RowWriter:
+    """The write side of the same database, with the same settings; nothing is contacted until it is to write.
+
+    Raises:
+        Failure: as for ``open_database``.
+        ModuleNotFoundError: the client library is not installed.
+    """
+    if _chosen(choice, settings) == "postgres":
+        from benchwright.evaldb.postgres_writer import PostgresWriter
+
+        return PostgresWriter(settings["DATABASE_URL"], patience)
+    from benchwright.evaldb.supabase_writer import SupabaseWriter
+
+    return SupabaseWriter(*_project(settings), patience)
+
+
+def _chosen(choice: Backend | None, settings: Mapping[str, str]) -> Backend:
+    """The backend that is meant, for which everything is set."""
     backends = configured(settings)
     if choice is None and len(backends) > 1:
         found = "DATABASE_URL (postgres) and SUPABASE_URL (supabase) are both set"
@@ -46,8 +76,8 @@ def open_database(
     missing = _missing(backend, settings)
     if missing:
         raise Failure(missing, exit=Exit.ENVIRONMENT)
-    source = _postgres(settings, patience) if backend == "postgres" else _supabase(settings, patience)
-    return EvalDatabase(source)
+    assert backend is not None  # or something would be missing
+    return backend
 
 
 def _missing(backend: Backend | None, settings: Mapping[str, str]) -> Problem | None:
@@ -65,15 +95,8 @@ def _missing(backend: Backend | None, settings: Mapping[str, str]) -> Problem | 
     return None
 
 
-def _postgres(settings: Mapping[str, str], patience: Patience | None) -> RowSource:
-    from benchwright.evaldb.postgres import PostgresSource
-
-    return PostgresSource(settings["DATABASE_URL"], patience)
-
-
-def _supabase(settings: Mapping[str, str], patience: Patience | None) -> RowSource:
-    from benchwright.evaldb.supabase import SupabaseSource
-
+def _project(settings: Mapping[str, str]) -> tuple[str, str]:
+    """The address of a Supabase project, and the key."""
     name = next(name for name in _KEYS if settings.get(name))
     url, key = settings["SUPABASE_URL"], settings[name]
     problems = []
@@ -85,4 +108,4 @@ def _supabase(settings: Mapping[str, str], patience: Patience | None) -> RowSour
         problems.append(Problem("bad-credentials", name, found, "printable characters without a space"))
     if problems:
         raise Failure(problems, exit=Exit.ENVIRONMENT)
-    return SupabaseSource(url, key, patience)
+    return url, key

@@ -7,8 +7,8 @@ import json
 import os
 import socket
 import threading
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import psycopg
 import tenacity
@@ -22,6 +22,7 @@ _OPERATORS = {"eq": sql.SQL("{} = {}"), "gte": sql.SQL("{} >= {}"), "in": sql.SQ
 _AT_THE_DOOR = ("authentication failed", "no password supplied", "no pg_hba.conf entry", "does not exist", "permission")
 """In what a server says that turns a client away for good; the client library gives no code then."""
 _NAMELESS = "DATABASE_URL"
+_Result = TypeVar("_Result")
 _UNKNOWN = (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName)
 
 
@@ -45,21 +46,13 @@ class PostgresSource:
 
     def select(self, table: str, *conditions: Condition, columns: Sequence[str] = ("*",)) -> list[Record]:
         """See ``RowSource.select``."""
-        if not self._is_address:
-            fix = "correct DATABASE_URL: postgresql://USER:PASSWORD@HOST:PORT/NAME, with %40 for an @ in the password"
-            raise refused(self.place, "no address of a Postgres database", fix, code="bad-credentials")
+        self._check_address()
         if not all(condition.fits() for condition in conditions):
             return []
         query, values = _query(table, conditions, columns)
-        retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(lambda error: isinstance(error, psycopg.Error) and self._may_pass(error)),
-            stop=tenacity.stop_after_attempt(self._patience.attempts),
-            wait=tenacity.wait_exponential(multiplier=self._patience.first_wait, max=self._patience.longest_wait),
-            reraise=True,
-        )
         with self._lock:
             try:
-                return retrying(lambda: self._run(query, values))
+                return self._retrying(lambda: self._run(query, values))
             except psycopg.Error as error:
                 raise self._failure(error) from None
             except (ValueError, RecursionError) as error:
@@ -70,19 +63,43 @@ class PostgresSource:
         if self._connection is not None:
             self._connection.close()
 
+    def _check_address(self) -> None:
+        if not self._is_address:
+            fix = "correct DATABASE_URL: postgresql://USER:PASSWORD@HOST:PORT/NAME, with %40 for an @ in the password"
+            raise refused(self.place, "no address of a Postgres database", fix, code="bad-credentials")
+
+    def _retrying(self, call: Callable[[], _Result]) -> _Result:
+        """Call again where the connection was lost, as often as patience says."""
+        retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception(lambda error: isinstance(error, psycopg.Error) and self._may_pass(error)),
+            stop=tenacity.stop_after_attempt(self._patience.attempts),
+            wait=tenacity.wait_exponential(multiplier=self._patience.first_wait, max=self._patience.longest_wait),
+            reraise=True,
+        )
+        return retrying(call)
+
     def _run(self, query: sql.Composed, values: list[str]) -> list[Record]:
-        if self._is_lost():
-            self._connection = self._connect()
-        connection = self._connection
-        assert connection is not None
-        with self._deadline(connection), connection.transaction():  # of the kind BEGIN READ ONLY
+        connection = self._open()
+        with self._transaction(connection):  # of the kind BEGIN READ ONLY
+            return [json.loads(text) for (text,) in connection.execute(query, values).fetchall()]
+
+    @contextlib.contextmanager
+    def _transaction(self, connection: psycopg.Connection[Any]) -> Iterator[None]:
+        """One transaction, bounded in time, in which no row is hidden."""
+        with self._deadline(connection), connection.transaction():
             timeout = str(int(self._patience.answer_timeout * 1000))
             connection.execute(
                 "SELECT set_config('statement_timeout', %s, true), set_config('row_security', 'off', true),"
                 " set_config('timezone', 'UTC', true)",
                 [timeout],
             )
-            return [json.loads(text) for (text,) in connection.execute(query, values).fetchall()]
+            yield
+
+    def _open(self) -> psycopg.Connection[tuple[Any, ...]]:
+        """The connection, a new one where there is none or it was lost."""
+        if self._connection is None or self._connection.closed:
+            self._connection = self._connect()
+        return self._connection
 
     def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
         connection = psycopg.connect(

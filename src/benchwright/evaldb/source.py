@@ -17,6 +17,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "models": ("id",),
     "sandbox_benchmark_tasks": ("benchmark_id", "task_checksum"),
     "sandbox_jobs": ("id",),
+    "sandbox_tasks": ("checksum",),
     "sandbox_trial_model_usage": ("trial_id", "model_id", "model_provider"),
     "sandbox_trials": ("id",),
 }

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import functools
 import json
+import ssl
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,6 +35,7 @@ class SupabaseSource:
         self._patience = patience or Patience()
         self._key = key
         self._http = httpx.Client(
+            verify=_trusted(),
             timeout=httpx.Timeout(self._patience.answer_timeout, connect=self._patience.connect_timeout),
             follow_redirects=False,  # the key goes nowhere else
             event_hooks={"response": [_refuse]},
@@ -92,8 +95,11 @@ class SupabaseSource:
         rows: Any = answer.data
         sound = isinstance(rows, list) and all(isinstance(row, dict) and row.keys() >= {*key} for row in rows)
         if not sound or answer.count is None:
-            raise unavailable(self.place, f"an answer that is none of PostgREST, for {table}: is SUPABASE_URL right?")
+            raise self._odd_answer(table)
         return rows, answer.count
+
+    def _odd_answer(self, what: str) -> Failure:
+        return unavailable(self.place, f"an answer that is none of PostgREST, for {what}: is SUPABASE_URL right?")
 
     def _ask(self, query: Any) -> Any:
         retrying = tenacity.Retrying(
@@ -104,12 +110,12 @@ class SupabaseSource:
         )
         try:
             return retrying(query.execute)
-        except _Refusal as refusal:
+        except Refusal as refusal:
             raise self._failure(refusal) from None
         except httpx.HTTPError as error:
             raise unavailable(self.place, self._hidden(str(error) or type(error).__name__)) from None
 
-    def _failure(self, refusal: _Refusal) -> Failure:
+    def _failure(self, refusal: Refusal) -> Failure:
         found = self._hidden(f"{refusal.message} (HTTP {refusal.status})")
         if refusal.code == _NO_PERMISSION:
             fix = "use a key that may read the table: SUPABASE_SERVICE_ROLE_KEY"
@@ -125,7 +131,13 @@ class SupabaseSource:
         return redact(text, {"SUPABASE_API_KEY": self._key})
 
 
-class _Refusal(Exception):
+@functools.cache
+def _trusted() -> ssl.SSLContext:
+    """Whom a client trusts. It takes as long to read as ten requests, so that clients share it."""
+    return httpx.create_ssl_context()
+
+
+class Refusal(Exception):
     """An answer that is no success, with what the server says of it."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
@@ -143,12 +155,12 @@ def _refuse(response: httpx.Response) -> None:
         body = response.json()
         said = body if isinstance(body, dict) else {}
     message = str(said.get("message") or response.reason_phrase or "refused")
-    raise _Refusal(response.status_code, str(said.get("code") or ""), " ".join(message.split())[:300])
+    raise Refusal(response.status_code, str(said.get("code") or ""), " ".join(message.split())[:300])
 
 
 def _is_passing(error: BaseException) -> bool:
     """Whether the same request may succeed a moment later. A time-out is not repeated: the next would be as long."""
-    if isinstance(error, _Refusal):
+    if isinstance(error, Refusal):
         return error.status in {408, 425, 429} or (error.status >= 500 and error.code != "57014")
     return isinstance(error, (httpx.NetworkError, httpx.ProtocolError))
 

@@ -64,6 +64,25 @@ class FileLock:
             os.close(self._handle)
             self._handle = None
 
+    def fileno(self) -> int:
+        """The number of the open file, while it is held: a process that inherits it holds the lock as well."""
+        assert self._handle is not None
+        return self._handle
+
+    def is_held(self) -> bool:
+        """Whether someone holds it at this moment; nothing is written."""
+        try:
+            handle = os.open(self.path, os.O_RDONLY)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(handle)
+        return False
+
     @staticmethod
     def _describe_holder(handle: int) -> str:
         note: dict[str, object] = {}

@@ -1,8 +1,9 @@
 """A stand-in for PostgREST, as a Supabase project serves it, over a Postgres of this machine's own.
 
-It is no PostgREST: it reads tables in the few words that this package sends (``postgrest_words``), and answers
-everything else with an error, so that a word it does not know is never taken for granted. Rights are real: a request
-runs in a read-only transaction under the database role of its key, ``anon`` or ``service_role``.
+It is no PostgREST: it reads and writes tables and calls functions in the few words that this package sends
+(``postgrest_words``), and answers everything else with an error, so that a word it does not know is never taken for
+granted. Rights are real: a request runs in a transaction under the database role of its key, ``anon`` or
+``service_role``, which for a GET is read-only.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 import secrets
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -22,7 +23,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import psycopg
 from psycopg import sql
 
-from benchwright.rehearsal.postgrest_words import Select, UnknownWord
+from benchwright.rehearsal.postgrest_words import Change, Select, UnknownWord, function_call
 
 PREFIX = "/rest/v1/"
 _LONGEST_ADDRESS = 8000
@@ -33,9 +34,14 @@ DO $$ BEGIN
     IF to_regrole('service_role') IS NULL THEN CREATE ROLE service_role NOLOGIN BYPASSRLS; END IF;
 END $$;
 GRANT SELECT ON ALL TABLES IN SCHEMA public TO anon, service_role;
+GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO service_role;
 """
-_STATUS = {"42501": 403, "42P01": 404, "57014": 500}
+_STATUS = {"23503": 409, "23505": 409, "25006": 405, "40001": 500, "40P01": 500, "42501": 403, "57014": 500}
 """https://docs.postgrest.org/en/stable/references/errors.html"""
+_SIGNATURE = """
+SELECT coalesce(proargnames, '{}'), ARRAY(SELECT format_type(kind, NULL) FROM unnest(proargtypes) kind)
+FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND proname = %s
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,7 @@ class Request:
     path: str
     query: tuple[tuple[str, str], ...]
     role: str | None
+    body: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +68,9 @@ class PostgrestStandIn:
     """The stand-in's server, in threads of this process. It makes the roles in the database at ``database_url``.
 
     ``url`` is what ``SUPABASE_URL`` would be, ``anon_key`` and ``service_key`` are the keys, new ones each time.
-    ``seen`` are all requests, in their order; ``fault`` may answer one in the stand-in's place. An answer has at most
-    ``most_rows`` rows, whatever is asked.
+    ``seen`` are all requests, in their order; ``fault`` may answer one in the stand-in's place, before anything is
+    done, ``fault_after`` once it is done and cannot be taken back. An answer has at most ``most_rows`` rows, whatever
+    is asked.
     """
 
     def __init__(self, database_url: str) -> None:
@@ -72,6 +80,7 @@ class PostgrestStandIn:
         self.most_rows = 1000  # Supabase's default
         self.seen: list[Request] = []
         self.fault: Callable[[Request], Answer | None] | None = None
+        self.fault_after: Callable[[Request], Answer | None] | None = None
         self._server = _Server(self, database_url)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
@@ -124,11 +133,14 @@ class _Handler(BaseHTTPRequestHandler):
         address = urlsplit(self.path)
         query = tuple(parse_qsl(address.query, keep_blank_values=True))
         role = self.server.roles.get(self.headers.get("apikey", ""))
-        request = Request(self.command, unquote(address.path), query, role)
-        self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        self.server.standin.seen.append(request)
-        fault = self.server.standin.fault
-        answer = (fault(request) if fault is not None else None) or self._answer(request)
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        request = Request(self.command, unquote(address.path), query, role, body)
+        standin = self.server.standin
+        standin.seen.append(request)
+        answer = standin.fault(request) if standin.fault is not None else None
+        if answer is None:
+            answer = self._answer(request)
+            answer = (standin.fault_after(request) if standin.fault_after is not None else None) or answer
         if answer.status == 0:
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
@@ -152,8 +164,10 @@ class _Handler(BaseHTTPRequestHandler):
             return _error(400, "STANDIN", f"the stand-in does not know {unknown}")
         table = request.path.removeprefix(PREFIX)
         try:
-            select = Select.of(table, request.query, most=self.server.standin.most_rows)
-            return self._rows(select, request.role)
+            if request.method == "GET":
+                select = Select.of(table, request.query, most=self.server.standin.most_rows)
+                return self._rows(select, request.role)
+            return self._written(request, table, request.role)
         except UnknownWord as error:
             return _error(400, "STANDIN", f"the stand-in does not know {error}")
         except psycopg.Error as error:
@@ -161,34 +175,77 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _unknown_words(self, request: Request) -> str:
         """What of method, path and headers is not known; empty where all of it is."""
+        method, place = request.method, request.path.removeprefix(PREFIX)
+        is_call = place.startswith("rpc/")
+        preferences = {
+            "GET": {"count=exact"},
+            "POST": {""} if is_call else {"return=representation,resolution=ignore-duplicates"},
+            "PATCH": {"return=representation"},
+        }
+        if method not in preferences or (is_call and method != "POST"):
+            return f"the method {method}"
         known = {
             "accept": {"*/*", "application/json"},
             "accept-profile": {"public"},
             "content-profile": {"public"},
-            "prefer": {"count=exact"},
+            "prefer": preferences[method],
             "range": set[str](),
             "range-unit": set[str](),
         }
-        if request.method != "GET":
-            return f"the method {request.method}"
-        if not request.path.startswith(PREFIX) or "/" in request.path.removeprefix(PREFIX):
+        if method != "GET":
+            known["content-type"] = {"application/json"}
+        if not request.path.startswith(PREFIX) or "/" in place.removeprefix("rpc/"):
             return f"the path {request.path}"
+        if method != "GET" and not is_call and self.headers.get("Prefer") not in preferences[method]:
+            return f"a {method} without {', '.join(preferences[method])}"
         odd = [
             f"{name}: {value}" for name, value in self.headers.items() if value not in known.get(name.lower(), value)
         ]
         return ", ".join(odd)
 
-    def _rows(self, select: Select, role: str) -> Answer:
+    @contextlib.contextmanager
+    def _transaction(self, role: str, *, read_only: bool) -> Iterator[psycopg.Connection[Any]]:
         if self.database is None or self.database.closed:
             self.database = psycopg.connect(self.server.database_url, prepare_threshold=None)
-            self.database.read_only = True
+        self.database.read_only = read_only
+        # rows and their number are of one moment, as in the one statement that PostgREST sends
+        self.database.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ if read_only else None
         with self.database.transaction():
             self.database.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(role)))
+            yield self.database
+
+    def _written(self, request: Request, table: str, role: str) -> Answer:
+        try:
+            body = json.loads(request.body)
+        except ValueError:
+            return _error(400, "PGRST102", "Empty or invalid json")
+        if table.startswith("rpc/"):
+            return self._called(table.removeprefix("rpc/"), request, body, role)
+        change = (Change.upsert if request.method == "POST" else Change.update)(table, request.query, body)
+        whole = sql.SQL("WITH one AS ({}) SELECT coalesce(json_agg(one), '[]')::text FROM one").format(change.statement)
+        with self._transaction(role, read_only=False) as database:
+            (rows,) = database.execute(whole).fetchone() or ("[]",)
+        return Answer(201 if request.method == "POST" else 200, rows.encode())
+
+    def _called(self, name: str, request: Request, arguments: Any, role: str) -> Answer:
+        if request.query or not isinstance(arguments, dict):
+            raise UnknownWord("a call with words in its address, or without named arguments")
+        with self._transaction(role, read_only=False) as database:
+            found = database.execute(_SIGNATURE, [name]).fetchone()
+            types = dict(zip(*found, strict=True)) if found else {}
+            if found is None or types.keys() != arguments.keys():
+                said = f"Could not find the function public.{name}({', '.join(sorted(arguments))}) in the schema cache"
+                return _error(404, "PGRST202", said)
+            (told,) = database.execute(function_call(name, types, arguments)).fetchone() or ("null",)
+        return Answer(200, told.encode())
+
+    def _rows(self, select: Select, role: str) -> Answer:
+        with self._transaction(role, read_only=True) as database:
             whole = sql.SQL("SELECT coalesce(json_agg(one), '[]')::text, count(*) FROM ({}) one").format(select.rows)
-            body, number = self.database.execute(whole).fetchone() or ("[]", 0)
+            body, number = database.execute(whole).fetchone() or ("[]", 0)
             total = None
             if self.headers.get("Prefer"):
-                (total,) = self.database.execute(select.count).fetchone() or (0,)
+                (total,) = database.execute(select.count).fetchone() or (0,)
         here = f"0-{number - 1}" if number else "*"
         headers = (*Answer(200).headers, ("Content-Range", f"{here}/{'*' if total is None else total}"))
         return Answer(200 if total is None or number == total else 206, body.encode(), headers)

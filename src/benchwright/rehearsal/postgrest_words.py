@@ -1,14 +1,16 @@
 """The few words of PostgREST's query language that the stand-in knows, as SQL. Any other word is an error.
 
-The language: https://docs.postgrest.org/en/stable/references/api/tables_views.html
+The language: https://docs.postgrest.org/en/stable/references/api/tables_views.html. Of its words for writing there are
+those that the supabase client sends for an upsert that leaves what is there, for an update, and for a function's call.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from psycopg import sql
 
@@ -60,6 +62,72 @@ class Select:
             raise UnknownWord(f"limit={words['limit']}")
         rows += sql.SQL(" LIMIT {}").format(min(int(words["limit"]), most))
         return cls(rows, sql.SQL("SELECT count(*) ") + source)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a writing request asks for: a statement that returns the rows written."""
+
+    statement: sql.Composed
+
+    @classmethod
+    def upsert(cls, table: str, query: Iterable[tuple[str, str]], rows: Any) -> Change:
+        """The statement for rows that are put in where none is under their key: ``resolution=ignore-duplicates``.
+
+        Raises:
+            UnknownWord: a word is not known or missing, or the rows do not have the columns that it lists.
+        """
+        words = dict(query)
+        if sorted(name for name, _ in query) != ["columns", "on_conflict"]:
+            raise UnknownWord(f"{', '.join(sorted(words))} of an upsert")
+        names = [_unquoted(name) for name in words["columns"].split(",")]
+        if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
+            raise UnknownWord("a body that is no list of rows")
+        if any(set(row) != set(names) for row in rows):
+            raise UnknownWord(f"rows of other columns than {', '.join(names)}")
+        columns = sql.SQL(", ").join(map(_column, names))
+        key = sql.SQL(", ").join(_column(name) for name in words["on_conflict"].split(","))
+        statement = sql.SQL(
+            "INSERT INTO {0} AS one ({1}) SELECT {1} FROM json_populate_recordset(NULL::{0}, {2})"
+            " ON CONFLICT ({3}) DO NOTHING RETURNING one.*"
+        )
+        return cls(statement.format(sql.Identifier("public", table), columns, sql.Literal(json.dumps(rows)), key))
+
+    @classmethod
+    def update(cls, table: str, query: Iterable[tuple[str, str]], values: Any) -> Change:
+        """The statement for new values of the rows that meet conditions, of which there must be some.
+
+        Raises:
+            UnknownWord: a word is not known, or the body is no row.
+        """
+        conditions = [
+            sql.SQL("{} IS NULL").format(_column(name)) if value == "is.null" else _condition(name, value)
+            for name, value in query
+        ]
+        if not conditions or not isinstance(values, dict) or not values:
+            raise UnknownWord("an update without conditions, or without values")
+        statement = sql.SQL(
+            "UPDATE {0} SET ({1}) = (SELECT {1} FROM json_populate_record(NULL::{0}, {2})) WHERE {3} RETURNING *"
+        )
+        columns = sql.SQL(", ").join(map(_column, values))
+        place, body = sql.Identifier("public", table), sql.Literal(json.dumps(values))
+        return cls(statement.format(place, columns, body, sql.SQL(" AND ").join(conditions)))
+
+
+def function_call(name: str, types: Mapping[str, str], arguments: Any) -> sql.Composed:
+    """The statement that calls a function with the arguments in a body, which are all it has."""
+    called = sql.SQL(", ").join(sql.SQL("{0} => given.{0}").format(_column(one)) for one in types)
+    function = sql.SQL("SELECT to_json({}({}))::text").format(sql.Identifier("public", name), called)
+    if not types:
+        return function
+    typed = sql.SQL(", ").join(sql.SQL("{} {}").format(_column(one), sql.SQL(kind)) for one, kind in types.items())  # type: ignore[arg-type]
+    return function + sql.SQL(" FROM json_to_record({}) given ({})").format(sql.Literal(json.dumps(arguments)), typed)
+
+
+def _unquoted(text: str) -> str:
+    if len(text) < 3 or text[0] != '"' or text[-1] != '"':
+        raise UnknownWord(f"column {text!r}")
+    return text[1:-1]
 
 
 def _columns(text: str) -> sql.Composable:

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Register an agentic eval: its traces on the Hub, its trials and its row in the database. Dry unless --apply.
+
+JOB_DIR is the folder that Harbor wrote the trials to, or of an Iris job its address, gs://BUCKET/FOLDER/JOB, which is
+copied down, pushed, and the copy removed. The run is audited first; what the audit refuses is not written (exit 5, with
+the figures): too few trials or too many errors, a score of 0 without proof, names that are a number, a hash or a run's,
+a pair that a good row serves, rows of somebody else. Nothing waives that. Agent, model and benchmark are told from all
+trials and the launch's record; what they do not tell is asked for by an option.
+
+A row of yours that is this run's is completed, by its id and as it was read; never a second one is made. Traces come
+first and are proved before they are linked. What was written is read back. Run again, it goes on where it was stopped.
+
+Settings, from the environment or a .env: those of scripts/eval/audit_evals.py (DATABASE_URL, or SUPABASE_URL and a key;
+BENCHWRIGHT_OWNERS; BENCHWRIGHT_TRACE_ORGS; HF_TOKEN), and UPLOAD_USERNAME, which of your names new rows get.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+try:
+    import benchwright  # noqa: F401
+except ModuleNotFoundError:
+    for folder in Path(__file__).resolve().parents:
+        if (folder / "src" / "benchwright").is_dir():
+            sys.path.insert(0, str(folder / "src"))
+            break
+    else:
+        print("benchwright is not installed; in its checkout: make setup", file=sys.stderr)
+        raise SystemExit(3) from None
+
+from benchwright.cli import ScriptParser, Shell, command, option, run_script
+from benchwright.contract import Exit, Outcome
+
+
+def build_parser() -> ScriptParser:
+    """Return the script's parser."""
+    parser = ScriptParser(description=__doc__)
+    add = parser.add_argument
+    add("--job-dir", "--job_dir", required=True, metavar="JOB_DIR", help="the folder of a Harbor job, or its address")
+    add("--apply", "--no-dry-run", action="store_true", dest="apply", help="write; without it the plan is printed")
+    add("--username", metavar="NAME", help="which of your user names a new row gets")
+    add("--forced-update", action="store_true", help="write over what your row of this run has and differs")
+    add("--grandfather", type=Path, metavar="LOGFILE", help="rows that a decision spares: ROW_ID YYYY-MM-DD REASON")
+    add("--verbose", action="store_true", help="print every change with its values on stderr, too")
+    naming = parser.add_argument_group("names, where the run does not tell them")
+    add = naming.add_argument
+    add("--agent-name", metavar="NAME", help="the agent")
+    add("--model-name", metavar="NAME", help="the model, such as ORG/NAME")
+    add("--benchmark-name", metavar="NAME", help="the benchmark, by a name, an alias or a dataset of it")
+    add("--manifest", type=Path, metavar="FILE", help="what else a person says of the run; see audit_evals.py")
+    traces = parser.add_argument_group("traces")
+    add = traces.add_argument
+    add("--hf-repo", metavar="ORG/NAME", help="their dataset (default: the row's, or the first organisation's)")
+    add("--skip-hf", action="store_true", help="upload none; with --hf-repo, link those that are there")
+    sources = parser.add_argument_group("sources and judging")
+    add = sources.add_argument
+    add("--db", choices=("postgres", "supabase"), help="the evaluation database (default: the one configured)")
+    add("--slurm", action=argparse.BooleanOptionalAction, help="ask squeue and sacct (default: where they ran it)")
+    add("--iris-jobs", type=Path, metavar="FILE", help="the table of Iris jobs as CSV: which of them are live")
+    add("--profile", metavar="NAME", help="whose error classes count (default: seven; see error_taxonomy.yaml)")
+    add("--benchmarks", type=Path, metavar="FILE", help="more benchmarks, in the form of benchmarks.yaml")
+    return parser
+
+
+def manual_db_eval_push(args: argparse.Namespace, shell: Shell) -> Outcome:
+    """Audit, plan, and with ``--apply`` write and prove."""
+    from benchwright.objects import settings_from_environment
+    from benchwright.repair.push import push
+    from benchwright.repair.push_identity import Asked
+    from benchwright.repair.push_options import PushOptions
+    from benchwright.repair.trace_upload import HubTraces
+
+    options = PushOptions(
+        place=args.job_dir,
+        hf_repo=args.hf_repo,
+        skip_hf=args.skip_hf,
+        forced=args.forced_update,
+        asked=Asked(args.agent_name, args.model_name, args.benchmark_name),
+        username=args.username,
+        manifest=args.manifest,
+        profile=args.profile,
+        benchmarks=args.benchmarks,
+        grandfather=args.grandfather,
+        database=args.db,
+        slurm=args.slurm,
+        iris_jobs=args.iris_jobs,
+        apply=args.apply,
+    )
+    uploader = HubTraces(settings_from_environment())
+    outcome = push(options, uploader, now=datetime.now(UTC), talk=shell.talk, progress=shell.progress)
+    for line in outcome.details if args.verbose else ():
+        shell.talk(line)
+    return replace(outcome, next=outcome.next or following(args)) if outcome.exit is Exit.DONE else outcome
+
+
+def following(args: argparse.Namespace) -> list[str]:
+    """The command that comes next: the same with ``--apply``, or after that the audit once more."""
+    is_here = "://" not in args.job_dir
+    place = Path(args.job_dir).absolute() if is_here else args.job_dir
+    if args.apply:
+        audit = Path(__file__).resolve().parents[1] / "eval" / "audit_evals.py"
+        return [command(audit, place, *option("--benchmarks", args.benchmarks))] if is_here else []
+    words = ["--job-dir", place]
+    for name in ("username", "agent-name", "model-name", "benchmark-name", "manifest", "hf-repo", "db", "iris-jobs"):
+        words += option(f"--{name}", getattr(args, name.replace("-", "_")))
+    for name in ("profile", "benchmarks", "grandfather", "forced-update", "skip-hf", "slurm"):
+        words += option(f"--{name}", getattr(args, name.replace("-", "_")))
+    words += option("--no-slurm", args.slurm is False)
+    return [command(__file__, *words, "--apply")]
+
+
+if __name__ == "__main__":
+    raise SystemExit(run_script(build_parser(), manual_db_eval_push))

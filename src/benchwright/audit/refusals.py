@@ -1,0 +1,132 @@
+"""What keeps a score out of the database: every hard gate that a run fails, and not what is merely advised.
+
+The rules recommend one thing; a writer that may not write says all that is wrong. Both go by the same figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchwright.audit import commands, gates
+from benchwright.audit.evidence import Proof, proof_of_zero
+from benchwright.audit.facts import EvalFacts, RowFacts, TrialFacts
+from benchwright.audit.rows import contest, foreign_row, matching, own_rows, serves
+from benchwright.contract import Problem, some
+from benchwright.evaldb.rows import ENDED
+
+UNKNOWN = frozenset({"job-unknown", "trials-unknown", "rows-unknown"})
+"""Refusals that a source which answers may lift."""
+
+_MISNAMED = {
+    "numeric-model": ("model", "fix-model", "--model"),
+    "hash-benchmark": ("benchmark", "fix-benchmark", "--benchmark"),
+    "run-dir-benchmark": ("benchmark", "fix-benchmark", "--benchmark"),
+}
+
+
+def refusals(facts: EvalFacts) -> tuple[Problem, ...]:
+    """Why the score of a run may not be written, all of it; nothing where it may.
+
+    That the names of model and benchmark are not known, and where the traces are, is not looked at.
+    """
+    if facts.measurement:
+        return (_problem(facts, "measurement-run", "a measurement run, which is not registered"),)
+    found = [*_of_job(facts), *_of_trials(facts), *_of_rows(facts)]
+    return tuple(found)
+
+
+def _problem(facts: EvalFacts, code: str, found: str, expected: str = "", fix: str = "") -> Problem:
+    return Problem(code, facts.run_tag, found, expected, fix)
+
+
+def _of_job(facts: EvalFacts) -> Iterator[Problem]:
+    if facts.job is None:
+        yield _problem(facts, "job-unknown", f"whether its job is live is unknown ({facts.why_unknown('job')})")
+    elif facts.job.phase == "live":
+        yield _problem(facts, "job-live", f"its job is {facts.job.state or 'live'}", "one that has ended")
+    if facts.moving:
+        yield _problem(facts, "job-live", "its files changed while they were read", "a run that nothing writes to")
+    for row in facts.rows or ():
+        if row.of_run != "no" and row.live:
+            yield _problem(facts, "job-live", f"the job of row {row.id} is live", "one that has ended")
+    for row in matching(facts):
+        if row.live is None and row.status not in ENDED:
+            yield _problem(facts, "job-unknown", f"whether the job of row {row.id} is live is unknown")
+
+
+def _of_trials(facts: EvalFacts) -> Iterator[Problem]:
+    trials = facts.trials
+    if trials is None:
+        yield _problem(facts, "trials-unknown", f"its trials are unknown ({facts.why_unknown('trials')})")
+        return
+    if not trials.attempted:
+        yield _problem(facts, "no-trials", "no trial left a result")
+        return
+    resume = commands.resume(facts)
+    if trials.planned is None:
+        found = "how many trials were planned is unknown"
+        yield _problem(facts, "plan-unknown", found, "the benchmark's name, or its size in the benchmarks file")
+    elif gates.covers_too_little(trials):
+        found = f"{trials.covered:,} of {trials.planned:,} planned trials say how they ended"
+        yield _problem(facts, "coverage", found, "at least 90 %", resume)
+    if gates.errs_too_much(trials):
+        share = 100 * trials.invalid / trials.attempted
+        found = f"{trials.invalid:,} of {trials.attempted:,} trials have errors that count, {share:.1f} %"
+        yield _problem(facts, "error-fraction", found, "at most 10 %", resume)
+    yield from _of_proof(facts, trials)
+
+
+def _of_proof(facts: EvalFacts, trials: TrialFacts) -> Iterator[Problem]:
+    """What keeps the figures of enough trials from being the model's."""
+    if facts.kind == "iris-tpu" and gates.is_contaminated(trials):
+        share = 100 * trials.errors["AgentTimeoutError"] / trials.attempted
+        found = f"{share:.0f} % of the trials timed out on a TPU leg: its score says nothing of the model"
+        yield _problem(facts, "contaminated", found, "below 80 %", commands.launch(facts))
+    if not trials.whole:
+        yield _problem(facts, "aggregate-alone", "an aggregate alone was read: no trial is proved", "its trials")
+    if trials.rejecting:
+        found = f"{some(sorted(trials.rejecting))} is in no class of the taxonomy"
+        yield _problem(facts, "unknown-error-class", found, f"classes that {facts.profile or 'the profile'} knows")
+    if trials.planned is not None and trials.expected is not None and 10 * trials.covered < 9 * trials.expected:
+        found = f"the run planned {trials.planned:,} trials, and {trials.expected:,} were to be expected"
+        yield _problem(facts, "plan-doubtful", found, "the right number, in a manifest or in the benchmarks file")
+    proof = proof_of_zero(trials)
+    if proof is Proof.BROKEN:
+        found = "the score is 0, and its trials never reached the model"
+        yield _problem(facts, "zero-unproved", found, "trials that ran", commands.launch(facts))
+    elif proof is Proof.OPEN and trials.whole:
+        found = "the score is 0, and nothing recorded proves that the trials reached the model"
+        yield _problem(facts, "zero-unproved", found, "tokens or requests that were counted")
+
+
+def _of_rows(facts: EvalFacts) -> Iterator[Problem]:
+    if facts.rows is None:
+        found = f"what the database holds of it is unknown ({facts.why_unknown('rows')})"
+        yield _problem(facts, "rows-unknown", found, "an answer")
+        return
+    other = foreign_row(facts)
+    if other is not None:
+        found = f"row {other.id} of this run is {other.owner}'s"
+        yield _problem(facts, "not-yours", found, "a row of yours, or none", "tell them")
+    contested = contest(facts, foreign=False)
+    if contested is not None:
+        yield _problem(facts, "rows-unclear", contested, "one row, named by row_id in a manifest")
+    for row in own_rows(facts):
+        yield from _of_names(facts, row)
+    served = next((row for row in facts.rows if row.of_run == "no" and serves(facts, row)), None)
+    if served is not None and not matching(facts):
+        found = f"row {served.id} of {served.owner} serves this agent, model and benchmark with {served.score:.4f}"
+        yield _problem(facts, "pair-served", found, "a pair without a score: which run counts is for you to say")
+
+
+def _of_names(facts: EvalFacts, row: RowFacts) -> Iterator[Problem]:
+    """A row of the run that is filed wrongly: its names are mended first, and by a repair of their own."""
+    for code, (noun, repair, flag) in _MISNAMED.items():
+        if code in row.issues:
+            right = getattr(facts, noun)
+            fix = commands.repair(repair, row, flag, right) if right else ""
+            yield _problem(facts, code, f"row {row.id} names the {noun} {getattr(row, noun)}", right or "", fix)
+    for noun in ("model", "benchmark"):
+        if f"other-{noun}" in row.issues:
+            found = f"row {row.id} has the {noun} {getattr(row, noun)}"
+            yield _problem(facts, f"other-{noun}", found, str(getattr(facts, noun)), "say which is right")

@@ -1,0 +1,51 @@
+"""Whether a row holds what it should, for JSON that two servers print in different forms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+_LONGEST = 60
+
+
+def holds(row: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether a row has every value of ``wanted``."""
+    return all(column in row and same(row[column], value) for column, value in wanted.items())
+
+
+def differences(row: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[str]:
+    """What a row has in place of the values of ``wanted``, in words."""
+    for column, value in wanted.items():
+        if column not in row:
+            yield f"it has no {column}"
+        elif not same(row[column], value):
+            yield f"{column} is {_shown(row[column])}, and not {_shown(value)}"
+
+
+def same(stored: Any, wanted: Any) -> bool:
+    """Whether a stored value is the one that is wanted: the same JSON, the same moment, or an equal padded text."""
+    if isinstance(stored, str) and isinstance(wanted, str):
+        return stored == wanted or stored.rstrip(" ") == wanted or _is_moment(stored, wanted)
+    return _is_same_json(stored, wanted)
+
+
+def _is_same_json(one: Any, other: Any) -> bool:
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_is_same_json(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_is_same_json, one, other))
+    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)  # True == 1 in Python alone
+
+
+def _is_moment(one: str, other: str) -> bool:
+    try:
+        times = [datetime.fromisoformat(text) for text in (one, other)]
+        return times[0] == times[1]
+    except ValueError:
+        return False
+
+
+def _shown(value: Any) -> str:
+    text = repr(value) if value is not None else "NULL"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

@@ -1,0 +1,218 @@
+"""Free the disk of a job whose traces and row are proved: its folder is renamed at once, and deleted behind that.
+
+    .freed/<job>/proof.json    what proved it, written first
+    .freed/<job>/folder/       the folder, on its way out
+    .freed/<job>/lock          held by whatever deletes it, which outlives the command
+
+Nothing is sized or walked through before, no link is followed, and no other file system is entered.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import shlex
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from benchwright.audit.command import AuditOptions, gathered
+from benchwright.audit.gather import ShowProgress
+from benchwright.audit.record import Audited, audit
+from benchwright.contract import Exit, Failure, Problem, some
+from benchwright.files import FileLock, read_json, write_json
+from benchwright.files.atomic import sync_folder
+from benchwright.harbor import resolve_job_folder
+from benchwright.harbor.remark import named
+from benchwright.harbor.resume_checks import read_settings
+from benchwright.harbor.scan import RESULT
+
+HOME = ".freed"
+_HARBORS_OWN = frozenset({".sources"})
+_GOOD = frozenset({"pass", "warn"})
+_PROVING = {"finished": _GOOD, "score": _GOOD, "trials": _GOOD, "traces": frozenset({"pass"})}
+FreeState = Literal["there", "deleting", "stopped", "freed"]
+"""The folder is in its place; it is being deleted; that was stopped; nothing of it is left."""
+
+
+@dataclass(frozen=True)
+class Disk:
+    """A job's folder, or what is left of it."""
+
+    folder: Path
+
+    @property
+    def home(self) -> Path:
+        """Where it is on its way out."""
+        return self.folder.parent / HOME / self.folder.name
+
+    def lock(self) -> FileLock:
+        """The right to delete it; the deleting process inherits it."""
+        return FileLock(self.home / "lock", f"deleting {self.folder.name}")
+
+    @property
+    def leaving(self) -> Path | None:
+        """What is left of it on its way out, None where nothing is."""
+        folder = self.home / "folder"
+        return folder if folder.exists() else None
+
+    @property
+    def state(self) -> FreeState:
+        """Where it is."""
+        if self.leaving is not None:
+            return "deleting" if self.lock().is_held() else "stopped"
+        return "there" if self.folder.exists() or not (self.home / "proof.json").exists() else "freed"
+
+    @property
+    def proof(self) -> Any:
+        """What proved it before it went on its way."""
+        return read_json(self.home / "proof.json")
+
+
+def disks_of(job_dir: Path) -> list[Disk]:
+    """The folders of a job, also of one that is on its way out or gone.
+
+    Raises:
+        Failure: it is no job's folder (exit 2), or a link to one (code ``is-a-link``, exit 5).
+    """
+    own = job_dir.absolute()
+    if own.is_symlink():
+        fix = "name the folder itself, if it is yours to delete"
+        found = f"a link to {own.resolve()}"
+        raise Failure(Problem("is-a-link", str(own), found, "the job's own folder", fix), exit=Exit.REFUSED)
+    own = own.resolve()
+    shards = (own.parent / HOME).glob(f"{glob.escape(own.name)}_shard*")
+    known = [Disk(own), Disk(own / own.name), *(Disk(own.parent / path.name) for path in sorted(shards))]
+    left = [disk for disk in known if disk.state != "there"]
+    if not left:
+        return [Disk(folder.resolve()) for folder in resolve_job_folder(own).folders]
+    return [*left, *(disk for disk in _proved_with(left) if disk not in left)]
+
+
+def _proved_with(left: Sequence[Disk]) -> Iterator[Disk]:
+    """The other folders that one proof was for, where they are still the same ones."""
+    for path, identity in {pair for disk in left for pair in disk.proof["folders"].items()}:
+        folder = Path(path)
+        if folder.is_dir() and _identity(folder) == identity:
+            yield Disk(folder)
+
+
+def _identity(folder: Path) -> str:
+    """What no other folder has that is made in its place, which may get its inode."""
+    status = folder.stat()
+    return f"{status.st_dev}:{status.st_ino}:{status.st_mtime_ns}:{status.st_ctime_ns}"
+
+
+@dataclass(frozen=True)
+class Freed:
+    """A job's folders, what the audit says of them, and what is against deleting them."""
+
+    disks: Sequence[Disk]
+    audited: Sequence[Audited]
+    problems: Sequence[Problem]
+    exit: Exit
+
+
+def free_job(
+    job_dir: Path,
+    options: Mapping[str, Any],
+    *,
+    apply: bool,
+    now: datetime,
+    talk: Callable[[str], None],
+    progress: ShowProgress,
+) -> Freed:
+    """Prove a job by the audit with some options of it, and with ``apply`` put its folders on their way out.
+
+    What is on its way already goes on; it was proved before.
+
+    Raises:
+        Failure: it is no job's folder (exit 2); it is a link, or another process deletes it (exit 5).
+    """
+    disks = disks_of(job_dir)
+    audited: list[Audited] = []
+    against: list[tuple[Problem, Exit]] = []
+    proof = next((disk.proof for disk in disks if disk.state != "there"), None)
+    if proof is None:
+        audited, against = prove(job_dir, options, now=now, talk=talk, progress=progress)
+        against += [(problem, Exit.REFUSED) for disk in disks for problem in holds_others(disk.folder)]
+        folders = {str(disk.folder): _identity(disk.folder) for disk in disks}
+        proof = {"evals": [one.to_dict() for one in audited], "folders": folders}
+    if apply and not against:
+        for disk in disks:
+            if disk.state in ("there", "stopped"):
+                free(disk, proof)
+    exit = max((exit for _, exit in against), default=Exit.DONE)
+    return Freed(disks, audited, [problem for problem, _ in against], exit)
+
+
+def prove(
+    job_dir: Path, options: Mapping[str, Any], *, now: datetime, talk: Callable[[str], None], progress: ShowProgress
+) -> tuple[list[Audited], list[tuple[Problem, Exit]]]:
+    """Audit a job, all sources of it, and why it is not proved to be complete, registered and uploaded.
+
+    Raises:
+        Failure: as the audit does.
+    """
+    found = gathered(AuditOptions(job_dirs=(job_dir,), **options), now=now, talk=talk, progress=progress)
+    audited = audit(found.facts, now=now)
+    against = [(problem, found.troubles.exit or Exit.NO) for problem in found.troubles.problems]
+    for one in audited:
+        lacking = [name for name, check in one.judgement.checks.named() if check.status not in _PROVING[name]]
+        why = one.judgement.why if one.judgement.verdict != "OK" else f"{some(lacking)} did not pass"
+        if one.judgement.verdict != "OK" or lacking:
+            fix = f"do what the audit says first: python scripts/eval/audit_evals.py {shlex.quote(str(job_dir))}"
+            said = f"{one.judgement.verdict}: {why}"
+            against.append((Problem("not-proved", one.facts.run_tag, said, "OK", fix), Exit.REFUSED))
+    return audited, against
+
+
+def holds_others(folder: Path) -> Iterator[Problem]:
+    """What in a job's folder is not the job's alone: tasks, other jobs, what somebody put there."""
+    settings = read_settings(folder)
+    if isinstance(settings, Mapping):
+        inside = [path for path in _task_paths(settings) if Path(path).resolve().is_relative_to(folder)]
+        if inside:
+            yield Problem("shared-tasks", str(folder), f"tasks in it: {some(inside)}", "none", "move them out first")
+    with os.scandir(folder) as entries:
+        folders = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+    others = [name for name in folders if name not in _HARBORS_OWN and not (folder / name / RESULT).is_file()]
+    if others:
+        found = f"folders without a trial's result: {named(others)}"
+        yield Problem("other-folders", str(folder), found, "trials alone", "move them out first")
+    mounted = [name for name in folders if os.path.ismount(folder / name)]
+    if mounted:
+        yield Problem(
+            "mounted", str(folder), f"another file system in it: {named(mounted)}", "none", "unmount it first"
+        )
+
+
+def free(disk: Disk, proof: Mapping[str, Any]) -> None:
+    """Put a folder on its way out, and start to delete what is on its way, in a process of its own.
+
+    ``proof`` is what the audit proved.
+
+    Raises:
+        Failure: another process deletes it (exit 5).
+    """
+    with disk.lock() as lock:
+        if disk.leaving is None:
+            write_json(disk.home / "proof.json", proof, indent=1)
+            disk.folder.rename(disk.home / "folder")
+            sync_folder(disk.folder.parent)
+        subprocess.Popen(
+            ["rm", "-rf", "--one-file-system", "--", str(disk.leaving)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=(lock.fileno(),),
+            start_new_session=True,
+        )
+
+
+def _task_paths(settings: Mapping[str, Any]) -> list[str]:
+    places = [one for key in ("datasets", "tasks") for one in settings.get(key) or [] if isinstance(one, Mapping)]
+    return [path for one in places if isinstance(path := one.get("path"), str) and path.startswith("/")]

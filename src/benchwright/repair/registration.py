@@ -1,0 +1,117 @@
+"""A repair of a row carried out: its undo file first, then the writes; one that was interrupted is finished first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchwright.contract import Exit, Failure, Problem
+from benchwright.evaldb import RowWriter, Written
+from benchwright.files import FileLock
+from benchwright.repair.undo_file import Repair, UndoFile, read_undo
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What became of a repair. ``undo_file`` is None where nothing was to be done.
+
+    ``adopted`` says that an earlier run had begun it.
+    """
+
+    repair: Repair
+    written: tuple[Written, ...] = ()
+    undo_file: Path | None = None
+    adopted: bool = False
+
+    @property
+    def kept(self) -> list[Written]:
+        """What was to be deleted, and stays because something refers to it after all."""
+        return [written for written in self.written if written.state == "kept"]
+
+
+def undo_folder(settings: Mapping[str, str]) -> Path:
+    """Where undo files are by default."""
+    state = settings.get("XDG_STATE_HOME")
+    return (Path(state) if state else Path.home() / ".local" / "state") / "benchwright" / "undo"
+
+
+def carry_out(what: str, subject: str, plan: Callable[[], Repair], writer: RowWriter, folder: Path) -> Done:
+    """Do a repair of the row ``subject``, which ``plan`` plans, and allows, by what the database has now.
+
+    One that an earlier run began is finished, if it still may be done. Where somebody else's write is in its way, it is
+    left as it is, and what is planned now is done.
+
+    Raises:
+        Failure: another process repairs the same row here (code ``locked``, exit 5); or as ``plan``, ``UndoFile.write``
+            and ``RowWriter.write``.
+    """
+    with FileLock(folder / f"{what}-{subject}.lock", f"{what} of {subject}"):
+        files = [file for file in undo_files(folder, what, subject) if file.repair.place == writer.place]
+        begun = files[-1] if files and files[-1].state == "writing" else None
+        try:
+            repair = plan()
+        except Failure as failure:
+            if not _is_gone(failure) or not files or files[-1].state not in ("writing", "written"):
+                raise
+            return _written(begun, writer, adopted=True) if begun else Done(files[-1].repair, (), files[-1].path, True)
+        if begun is not None:
+            try:
+                return _written(begun, writer, adopted=True)
+            except Failure as failure:
+                if not _is_contested(failure):
+                    raise
+                begun.become("left")
+        if not repair.plan:
+            return Done(repair)
+        number = 1 + sum(1 for _ in undo_files(folder, what, subject))
+        file = UndoFile(folder / f"{what}-{subject}-{number}.json", repair, "writing")
+        file.write()
+        return _written(file, writer, adopted=False)
+
+
+def take_back(file: UndoFile, writer: RowWriter) -> Done:
+    """Undo a repair: every row becomes what it was, or, where somebody changed it since, none does over Postgres.
+
+    Raises:
+        Failure: it is of another database (code ``other-database``, exit 5); or as ``RowWriter.write``.
+    """
+    repair = file.repair
+    if repair.place != writer.place:
+        found = f"it is of {repair.place}, and this is {writer.place}"
+        raise Failure(Problem("other-database", str(file.path), found, "the same database"), exit=Exit.REFUSED)
+    if file.state == "undone":
+        return Done(repair, undo_file=file.path, adopted=True)
+    with FileLock(file.path.with_suffix(".lock"), f"the undoing of {file.path.name}"):
+        begun = file.become("undoing")
+        written = writer.write(repair.undo)
+        begun.become("undone")
+    return Done(repair, written, file.path, adopted=file.state == "undoing")
+
+
+def undo_files(folder: Path, what: str, subject: str) -> Iterator[UndoFile]:
+    """The undo files of a repair of a row, in the order in which they were made."""
+    number = 1
+    while (path := folder / f"{what}-{subject}-{number}.json").exists():
+        yield read_undo(path)
+        number += 1
+
+
+def begun(folder: Path, what: str, place: str) -> tuple[str, ...]:
+    """The rows of which a repair was interrupted."""
+    files = [read_undo(path) for path in sorted(folder.glob(f"{what}-*.json"))]
+    return tuple(file.repair.subject for file in files if file.state == "writing" and file.repair.place == place)
+
+
+def _written(file: UndoFile, writer: RowWriter, *, adopted: bool) -> Done:
+    written = writer.write(file.repair.plan)
+    file.become("written")
+    return Done(file.repair, written, file.path, adopted)
+
+
+def _is_gone(failure: Failure) -> bool:
+    return all(problem.code in ("no-such-row", "no-such-benchmark") for problem in failure.problems)
+
+
+def _is_contested(failure: Failure) -> bool:
+    return any(problem.code == "contested" for problem in failure.problems)

@@ -1,0 +1,89 @@
+"""What a repair of registered rows is asked for, and which options each takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from benchwright.contract import Exit, Failure, Problem
+from benchwright.evaldb import Backend
+
+Action = Literal[
+    "fix-model", "fix-benchmark", "link-traces", "deregister", "drop-stale", "drop-orphan-benchmark", "undo"
+]
+ACTIONS: tuple[Action, ...] = get_args(Action)
+_NEEDS = {
+    "fix-model": ("row", "model_name"),
+    "fix-benchmark": ("row", "benchmark_name"),
+    "link-traces": ("row", "link"),
+    "deregister": ("row",),
+    "drop-stale": (),
+    "drop-orphan-benchmark": ("benchmark_name",),
+    "undo": ("file",),
+}
+_TAKES = {"link-traces": ("job_dir",), "deregister": ("job_dir", "iris", "iris_job", "iris_jobs", "benchmarks")}
+"""What else an action takes."""
+_OF_SOME = (
+    "row",
+    "model_name",
+    "benchmark_name",
+    "link",
+    "file",
+    "job_dir",
+    "iris",
+    "iris_job",
+    "iris_jobs",
+    "benchmarks",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairOptions:
+    """What is asked for; see the script's help."""
+
+    action: Action
+    row: str | None = None
+    model_name: str | None = None
+    benchmark_name: str | None = None
+    link: str | None = None
+    file: Path | None = None
+    job_dir: Path | None = None
+    iris: tuple[str, ...] = ()
+    iris_job: str | None = None
+    iris_jobs: Path | None = None
+    benchmarks: Path | None = None
+    grandfather: Path | None = None
+    username: str | None = None
+    database: Backend | None = None
+    undo_dir: Path | None = None
+    apply: bool = False
+
+    def check(self) -> None:
+        """Whether the options go together.
+
+        Raises:
+            Failure: they do not; every problem (exit 2).
+        """
+        needs = _NEEDS[self.action]
+        takes = (*needs, *_TAKES.get(self.action, ()))
+        problems = [
+            Problem("usage", _option(name), "missing", f"one, for {self.action}")
+            for name in needs
+            if not getattr(self, name)
+        ]
+        problems += [
+            Problem("usage", _option(name), f"given to {self.action}", f"no {_option(name)}")
+            for name in _OF_SOME
+            if getattr(self, name) and name not in takes
+        ]
+        if bool(self.iris) != bool(self.iris_job) or (self.iris and self.job_dir):
+            problems.append(
+                Problem("usage", "--iris", "without --iris-job, or beside --job-dir", "one run, by its place")
+            )
+        if problems:
+            raise Failure(problems, exit=Exit.USAGE)
+
+
+def _option(name: str) -> str:
+    return "FILE" if name == "file" else f"--{name.replace('_', '-')}"

@@ -1,0 +1,175 @@
+"""A batch of resumes: from its options to checked chunks, and from those to launchers that are called once each."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from benchwright.audit.gather import ShowProgress
+from benchwright.contract import Exit, Problem, counted, usage_error
+from benchwright.harbor import Benchmarks, read_job
+from benchwright.harbor.resume import plan_resume
+from benchwright.repair.at_rest import RestQuestion, ask_whether_at_rest
+from benchwright.repair.listener import LISTENER, ListenerOptions, Word, checks, policy_changes, settled
+from benchwright.repair.resume_candidates import Candidate, Candidates, FoundJob, find_folders, lacking
+from benchwright.repair.resume_chunks import ONCE_MORE, Chunk, Chunks, fire, rest_since
+
+HOME = ".resume-chunks"
+_EACH = """\
+code=0
+for job; do "$0" job resume --job-path "$job" --filter-error-type '' || code=$?; done
+exit $code
+"""
+"""A shell's script that has Harbor resume one job after another; no exception is called '', so none is deleted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchOptions:
+    """What is asked for; see the script's help. Without ``listener`` it is Harbor itself that resumes."""
+
+    jobs_dir: Path
+    tag_prefix: str
+    candidates: Candidates
+    listener: ListenerOptions | None
+    program: str | None
+    python: str
+    harness: Path
+    chunk_size: int
+    sleep_between: float
+    again: Sequence[int]
+    question: RestQuestion
+
+    @property
+    def launcher(self) -> str:
+        """What is called for each chunk: the launcher in the harness's checkout, or Harbor."""
+        if self.listener is None:
+            return self.program or "harbor"
+        return str(self.harness / (self.program or LISTENER))
+
+    @property
+    def env_file(self) -> Path | None:
+        """The environment that the launcher needs."""
+        return self.harness / self.listener.dotenv if self.listener else None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What is to be fired, what is against it with the exit that it amounts to, and what makes legs not comparable."""
+
+    options: BatchOptions
+    chunks: Chunks
+    problems: Sequence[Problem]
+    exit: Exit
+    changes: Sequence[str]
+
+
+def plan_batch(
+    options: BatchOptions, *, apply: bool, now: datetime, talk: Callable[[str], None], progress: ShowProgress
+) -> Batch:
+    """Build the chunks, and look at every job of those that wait. Nothing is written.
+
+    That the launcher or its environment is not on this machine stops an ``apply`` alone.
+
+    Raises:
+        Failure: there is no such folder of jobs, or no such chunk (exit 2).
+    """
+    preset = options.listener.preset if options.listener else None
+    found = find_folders(options.jobs_dir, options.candidates.wanted, preset, Benchmarks.load())
+    chunks = _chunks(options, found)
+    for number in options.again:
+        if number > len(chunks.chunks):
+            raise usage_error("--again", f"chunk {number}", f"one of 1 to {len(chunks.chunks)}")
+    fired = {model for one in chunks.chunks if not _waits(one, options) for model in one.models}
+    waiting = {one: jobs for one, jobs in found.items() if one.model not in fired}
+    jobs = [job for its in waiting.values() for job in its]
+    against = [(problem, Exit.NO) for problem in lacking(waiting, options.jobs_dir)]
+    against += [(problem, Exit.ENVIRONMENT if apply else Exit.DONE) for problem in _missing(options)]
+    against += checks(options.listener, jobs) if options.listener else _unprepared(jobs)
+    if jobs:
+        folders = [job.folder for job in jobs]
+        rest = ask_whether_at_rest(folders, options.question, now=now, talk=talk, progress=progress)
+        against += [(problem, rest.exit) for problem in rest.problems]
+    return Batch(
+        options=options,
+        chunks=chunks,
+        problems=[problem for problem, _ in against],
+        exit=max((exit for _, exit in against), default=Exit.DONE),
+        changes=policy_changes(options.listener, jobs, options.harness) if options.listener else [],
+    )
+
+
+def fire_batch(batch: Batch, *, talk: Callable[[str], None]) -> None:
+    """Fire the chunks that wait, one after another; one whose launcher fails does not stop the others.
+
+    Raises:
+        Failure: a variable that a secret is in is not set (exit 3); another process is at it, or the folder has the
+            plan of another batch (exit 5).
+    """
+    options, chunks = batch.options, batch.chunks
+    environment = dict(os.environ)
+    words = {one.number: settled(one.words, environment) for one in chunks.chunks}
+    with chunks.lock():
+        chunks.keep()
+        chunks.again(options.again)
+        for chunk in chunks.chunks:
+            if chunk.state != "waiting":
+                continue
+            rest_since(chunks.chunks, options.sleep_between, talk)
+            of = f"chunk {chunk.number} of {len(chunks.chunks)}"
+            talk(f"{of}: {', '.join(chunk.models)}; its log: {chunk.file('log')}")
+            fire(chunk, words[chunk.number], cwd=options.harness, env_file=options.env_file, environment=environment)
+
+
+def _waits(chunk: Chunk, options: BatchOptions) -> bool:
+    return chunk.state == "waiting" or (chunk.number in options.again and chunk.state in ONCE_MORE)
+
+
+def _chunks(options: BatchOptions, found: dict[Candidate, list[FoundJob]]) -> Chunks:
+    preset = f"_{options.listener.preset}" if options.listener else ""
+    home = options.jobs_dir.absolute() / HOME / f"{options.tag_prefix}{preset}"
+    wanted = options.candidates.wanted
+    chunks = []
+    for number, start in enumerate(range(0, len(wanted), options.chunk_size), start=1):
+        some = wanted[start : start + options.chunk_size]
+        mark = home / f"chunk-{number:02d}"
+        folders = [job.folder for one in some for job in found[one]]
+        words = _words(options, mark.with_name(f"{mark.name}.txt"), len(some), folders)
+        chunks.append(Chunk(number, [one.model for one in some], words, mark))
+    return Chunks(home, chunks)
+
+
+def _words(options: BatchOptions, priority_file: Path, size: int, folders: Sequence[Path]) -> list[Word]:
+    if options.listener is None:
+        return ["bash", "-c", _EACH, options.launcher, *map(str, folders)]
+    return options.listener.words(options.python, options.launcher, priority_file, size)
+
+
+def _missing(options: BatchOptions) -> Iterator[Problem]:
+    """What of the launcher is not on this machine."""
+    if options.listener is None:
+        if shutil.which(options.launcher) is None:
+            fix = "install it, or name it with --program"
+            yield Problem("no-launcher", options.launcher, "no such program", "Harbor", fix)
+        return
+    needed = {"no-launcher": Path(options.launcher), "no-environment": options.env_file}
+    for code, file in needed.items():
+        if file is not None and not file.is_file():
+            fix = "name the checkout of the harness with --harness DIR, or BENCHWRIGHT_HARNESS"
+            yield Problem(code, str(file), "no such file", "a file of the harness's checkout", fix)
+
+
+def _unprepared(jobs: Sequence[FoundJob]) -> Iterator[tuple[Problem, Exit]]:
+    """The jobs with trials that Harbor would not run again, or with folders that it would delete."""
+    for job in jobs:
+        moves = plan_resume(job.folder, read_job(job.folder)).moves
+        if moves:
+            script = Path("scripts") / "eval" / "prepare_resume.py"
+            fix = shlex.join([sys.executable, str(script), str(job.folder), "--apply"])
+            found = f"{counted(len(moves), 'folder')} in it that a resume leaves as they are, or deletes"
+            yield Problem("not-prepared", str(job.folder), found, "a prepared job", fix), Exit.NO

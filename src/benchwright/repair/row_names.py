@@ -1,0 +1,235 @@
+"""Names put right: a row points at the right model or benchmark, and the wrong one goes if nothing else needs it."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar
+
+from benchwright.contract import Exit, Failure, Problem, counted, some, usage_error
+from benchwright.evaldb import (
+    BenchmarkRow,
+    Call,
+    EvalDatabase,
+    JobRow,
+    ModelRow,
+    Record,
+    Reference,
+    Update,
+    Write,
+    is_hash,
+    is_numeric_model,
+    is_run_name,
+    model_key,
+)
+from benchwright.repair.own_row import OwnRow
+from benchwright.repair.undo_file import Repair
+
+_Row = TypeVar("_Row", ModelRow, BenchmarkRow)
+_COUNTS = ("n_input_tokens", "n_output_tokens")
+
+
+@dataclass(slots=True)
+class _Steps:
+    """A repair of a row while it is planned."""
+
+    database: EvalDatabase
+    row: JobRow
+    plan: list[Write] = field(default_factory=list)
+    changes: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def add(self, write: Write, change: str) -> None:
+        self.plan.append(write)
+        self.changes.append(change)
+
+    def repair(self, what: str) -> Repair:
+        return Repair(
+            what=what,
+            subject=self.row.id,
+            owner=self.row.username,
+            place=self.database.place,
+            plan=tuple(self.plan),
+            changes=tuple(self.changes),
+            remarks=tuple(self.remarks),
+        )
+
+
+def fix_model(database: EvalDatabase, own: OwnRow, name: str) -> Repair:
+    """The row, and the usage of its own trials, point at the model ``name``; a number that nothing names any more goes.
+
+    Raises:
+        Failure: the database has no such model, or several (exit 2); the row has the name of another model already
+            (code ``other-name``, exit 5); or as ``EvalDatabase.records``.
+    """
+    row, steps = own.row, _Steps(database, own.row)
+    right = _named(database.models(), name, "model")
+    trials = database.records("sandbox_trials", "job_id", [row.id], columns=("id",))
+    usage = database.records("sandbox_trial_model_usage", "trial_id", [trial["id"] for trial in trials])
+    wrong = _wrong_model(database.models(), row, right, usage)
+    if wrong is None:
+        return steps.repair("fix-model")
+    if row.model_id != right.id:
+        steps.add(_repoint(row, "model_id", right.id), f"row {row.id}: model {row.model} -> {right.name}")
+    wanted = repointed(usage, wrong.id, right.id)
+    moved = sum(one["model_id"] == wrong.id for one in usage)
+    if moved:
+        merged = f", {counted(len(usage) - len(wanted), 'row')} merged" if len(wanted) < len(usage) else ""
+        steps.add(
+            Call("change_usage", {"row_owner": row.username, "target": row.id, "seen": usage, "wanted": wanted}),
+            f"{counted(moved, 'usage row')} of its trials: model {wrong.name} -> {right.name}{merged}",
+        )
+    if is_numeric_model(wrong.name):
+        others = _others(database.references("models", wrong.id), row, moved)
+        if others:
+            steps.remarks.append(f"the model {wrong.name} stays: {others}")
+        else:
+            (record,) = database.records("models", "id", [wrong.id])
+            gone = f"model {wrong.name} ({wrong.id}), to which nothing refers then -> gone"
+            steps.add(Call("drop_model", {"model": record}), gone)
+    return steps.repair("fix-model")
+
+
+def fix_benchmark(database: EvalDatabase, own: OwnRow, name: str) -> Repair:
+    """The row points at the benchmark ``name``; a hash or a run's name to which nothing refers any more goes.
+
+    Raises:
+        Failure: as for ``fix_model``.
+    """
+    row, steps = own.row, _Steps(database, own.row)
+    right = _named(database.benchmarks(), name, "benchmark")
+    if row.benchmark_id == right.id:
+        return steps.repair("fix-benchmark")
+    wrong = next((one for one in database.benchmarks() if one.id == row.benchmark_id), None)
+    if wrong is None or not _is_misnamed(wrong.name, [row.model] if row.model else [], row.job_name):
+        raise _other_name(row, "benchmark", row.benchmark, name)
+    change = f"row {row.id}: benchmark {row.benchmark} -> {right.name}"
+    steps.add(_repoint(row, "benchmark_id", right.id), change)
+    others = _others(database.references("benchmarks", wrong.id), row)
+    if others:
+        steps.remarks.append(f"the benchmark {wrong.name} stays: {others}")
+    else:
+        gone = f"benchmark {wrong.name} ({wrong.id}), to which nothing refers then -> gone"
+        steps.add(_drop_benchmark(database, wrong), gone)
+    return steps.repair("fix-benchmark")
+
+
+def drop_orphan_benchmark(database: EvalDatabase, name: str, owner: str) -> Repair:
+    """A benchmark that is a hash or a run's name goes, with its tasks, if no row of anyone refers to it.
+
+    Raises:
+        Failure: there is no such benchmark (exit 2); it has a proper name (code ``proper-name``), or something refers
+            to it (``still-referenced``), exit 5; or as ``EvalDatabase.records``.
+    """
+    wrong = _named(database.benchmarks(), name, "benchmark")
+    if not _is_misnamed(wrong.name, [model.name for model in database.models()], ""):
+        found = f"{wrong.name} is neither a hash nor the name of a run"
+        problem = Problem("proper-name", f"benchmark {wrong.id}", found, "a benchmark that nobody meant to make")
+        raise Failure(problem, exit=Exit.REFUSED)
+    others = _others(database.references("benchmarks", wrong.id))
+    if others:
+        fix = "leave it; its own rows are moved with fix-benchmark --row ID --benchmark-name NAME"
+        problem = Problem("still-referenced", f"benchmark {wrong.name}", others, "no row of anyone", fix)
+        raise Failure(problem, exit=Exit.REFUSED)
+    return Repair(
+        what="drop-orphan-benchmark",
+        subject=subject_of(name),
+        owner=owner,
+        place=database.place,
+        plan=(_drop_benchmark(database, wrong),),
+        changes=(f"benchmark {wrong.name} ({wrong.id}), to which nothing refers -> gone",),
+    )
+
+
+def subject_of(name: str) -> str:
+    """A benchmark's name as part of a file's: it is there no more when a deletion that was cut off is picked up."""
+    return name if re.fullmatch(r"[\w-]{1,80}", name) else hashlib.sha256(name.encode(errors="replace")).hexdigest()
+
+
+def repointed(usage: Sequence[Record], wrong: str, right: str) -> list[Record]:
+    """Usage rows with one model in another's place; two that become one are merged.
+
+    Equal counts are one call's, registered twice, and stay as they are; others add up.
+    """
+    found: dict[tuple[str, str, str], Record] = {}
+    for one in sorted(usage, key=lambda row: row["model_id"] == wrong):  # what is right already comes first
+        moved = {**one, "model_id": right} if one["model_id"] == wrong else one
+        key = (moved["trial_id"], moved["model_id"], moved["model_provider"])
+        there = found.get(key)
+        if there is None:
+            found[key] = moved
+        elif any(there[name] != moved[name] for name in _COUNTS):
+            found[key] = {**there, **{name: _sum(there[name], moved[name]) for name in _COUNTS}}
+    return sorted(found.values(), key=lambda row: (row["trial_id"], row["model_id"], row["model_provider"]))
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None and other is None else (one or 0) + (other or 0)
+
+
+def _wrong_model(models: Sequence[ModelRow], row: JobRow, right: ModelRow, usage: Sequence[Record]) -> ModelRow | None:
+    """The model that stands where ``right`` should: the row's, or one that is left in the usage of its trials."""
+    if row.model_id != right.id:
+        wrong = next((one for one in models if one.id == row.model_id), None)
+        is_sibling = wrong is not None and model_key(wrong.name) == model_key(right.name)
+        if wrong is None or not (is_numeric_model(wrong.name) or is_sibling):
+            raise _other_name(row, "model", row.model, right.name)
+        return wrong
+    used = {one["model_id"] for one in usage}
+    left = [one for one in models if one.id in used and is_numeric_model(one.name)]
+    return left[0] if len(left) == 1 else None
+
+
+def _is_misnamed(name: str, models: Sequence[str], job_name: str) -> bool:
+    return is_hash(name) or is_run_name(name, models=models, run_names=(job_name,))
+
+
+def _named(rows: Sequence[_Row], name: str, noun: Literal["model", "benchmark"]) -> _Row:
+    """The one row with a name, or with that id."""
+    option = f"--{noun}-name"
+    found = [row for row in rows if name in (row.name, row.id)]
+    found = [row for row in found if row.duplicate_of is None] or found
+    if len(found) == 1:
+        return found[0]
+    if found:
+        ids = f"one of {some((row.id for row in found), 10)}"
+        raise usage_error(option, f"{len(found)} {noun}s are called {name}", "one", f"name it by its id, {ids}")
+    near = difflib.get_close_matches(name, sorted({row.name for row in rows}), n=3)
+    fix = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
+    found_none = f"no {noun} is called {name!r}"
+    raise usage_error(option, found_none, f"the name of a {noun} that is there", fix, code=f"no-such-{noun}")
+
+
+def _other_name(row: JobRow, noun: str, present: str | None, name: str) -> Failure:
+    found = f"its {noun} is {present}, which is a name, and not {name}"
+    problem = Problem(
+        "other-name", f"row {row.id}", found, f"a {noun} that nobody meant to name", "ask whose run it is"
+    )
+    return Failure(problem, exit=Exit.REFUSED)
+
+
+def _repoint(row: JobRow, column: Literal["model_id", "benchmark_id"], right: str) -> Update:
+    """The row with another model or benchmark, as long as it is the row that was read."""
+    read = {"job_name": row.job_name, column: getattr(row, column)}
+    return Update("sandbox_jobs", {"id": row.id}, row.username, read=read, values={column: right})
+
+
+def _drop_benchmark(database: EvalDatabase, wrong: BenchmarkRow) -> Call:
+    (record,) = database.records("benchmarks", "id", [wrong.id])
+    tasks = database.records("sandbox_benchmark_tasks", "benchmark_id", [wrong.id])
+    return Call("drop_benchmark", {"benchmark": record, "tasks": tasks})
+
+
+def _others(references: Sequence[Reference], row: JobRow | None = None, moved: int = 0) -> str:
+    """What refers to a model or benchmark beside the row that leaves it and its ``moved`` usage rows, by owner."""
+    found = []
+    for one in references:
+        own = row is not None and one.owner == row.username
+        leaving = {"sandbox_jobs": 1, "sandbox_trial_model_usage": moved}.get(one.table, 0) if own else 0
+        if one.count > leaving and one.table != "sandbox_benchmark_tasks":
+            whose = f" of {one.owner}" if one.owner else ""
+            found.append(f"{one.count - leaving:,} of {one.table}{whose}")
+    return f"{some(found)} refer to it" if found else ""

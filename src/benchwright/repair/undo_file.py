@@ -1,0 +1,149 @@
+"""The undo file of a repair: its plan with every row that it changes or deletes, written before the first write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from benchwright.contract import Exit, Failure, Problem, said, usage_error
+from benchwright.evaldb import Call, Insert, Update, Write
+from benchwright.files import read_json, write_json
+
+_FORM = 1
+_MOST_BYTES = 2**30
+_DELETED = {
+    "delete_job": (
+        ("sandbox_jobs", "job"),
+        ("sandbox_trials", "trials"),
+        ("sandbox_trial_model_usage", "usage"),
+    ),
+    "drop_model": (("models", "model"),),
+    "drop_benchmark": (("benchmarks", "benchmark"), ("sandbox_benchmark_tasks", "tasks")),
+}
+"""The rows that a function deletes, by the argument that has them: what is referred to comes first."""
+State = Literal["writing", "written", "left", "undoing", "undone"]
+"""``writing`` until all of the plan is done; ``left`` where somebody else's write was in the way of the rest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair:
+    """One repair of one row: ``what`` is its subcommand, ``subject`` the row's id, ``owner`` whose it is.
+
+    ``changes`` are what it does and ``remarks`` what it leaves, in words. Without a ``plan`` nothing is to be done.
+    """
+
+    what: str
+    subject: str
+    owner: str
+    place: str
+    plan: tuple[Write, ...]
+    changes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def undo(self) -> tuple[Write, ...]:
+        """The plan that takes this one back."""
+        return tuple(one for write in reversed(self.plan) for one in inverse(write))
+
+
+@dataclass(frozen=True, slots=True)
+class UndoFile:
+    """A repair in a file, and how far it came."""
+
+    path: Path
+    repair: Repair
+    state: State
+
+    def become(self, state: State) -> UndoFile:
+        """The same in another state, on disk when this returns."""
+        changed = replace(self, state=state)
+        changed.write()
+        return changed
+
+    def write(self) -> None:
+        """Write it, and have it on the disk before anything else is written anywhere.
+
+        Raises:
+            Failure: it cannot be written (code ``undo-not-written``, exit 3), and then nothing may be.
+        """
+        repair = self.repair
+        content = {
+            "form": _FORM,
+            "state": self.state,
+            "what": repair.what,
+            "subject": repair.subject,
+            "owner": repair.owner,
+            "place": repair.place,
+            "changes": list(repair.changes),
+            "plan": [_as_json(write) for write in repair.plan],
+        }
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_json(self.path, content, indent=1)
+        except OSError as error:
+            found = f"cannot be written ({said(error)})"
+            fix = "name another folder with --undo-dir"
+            problem = Problem("undo-not-written", str(self.path), found, "a file that can be", fix)
+            raise Failure(problem, exit=Exit.ENVIRONMENT) from None
+
+
+def read_undo(path: Path) -> UndoFile:
+    """An undo file.
+
+    Raises:
+        Failure: there is none, or it is none of ours (code ``no-undo-file``, exit 2).
+    """
+    try:
+        content = read_json(path, limit=_MOST_BYTES)
+        if content["form"] != _FORM or content["state"] not in get_args(State):
+            raise ValueError
+        repair = Repair(
+            what=str(content["what"]),
+            subject=str(content["subject"]),
+            owner=str(content["owner"]),
+            place=str(content["place"]),
+            plan=tuple(_write(one) for one in content["plan"]),
+            changes=tuple(content["changes"]),
+        )
+    except OSError as error:
+        raise usage_error(str(path), said(error), "an undo file", code="no-undo-file") from None
+    except (ValueError, TypeError, KeyError):
+        raise usage_error(str(path), "no undo file of this version", "an undo file", code="no-undo-file") from None
+    return UndoFile(path, repair, content["state"])
+
+
+def inverse(write: Write) -> Iterator[Write]:
+    """The writes that take one back. What somebody changed meanwhile is contested when they are written."""
+    assert not isinstance(write, Insert)  # no repair makes rows
+    if isinstance(write, Update):
+        before = {column: write.read[column] for column in write.values}
+        yield Update(write.table, write.key, write.owner, read=write.values, values=before)
+    else:
+        yield from _inverse(write.function, write.arguments)
+
+
+def _inverse(function: str, arguments: Mapping[str, Any]) -> Iterator[Write]:
+    if function == "change_usage":
+        yield Call(function, {**arguments, "seen": arguments["wanted"], "wanted": arguments["seen"]})
+        return
+    for table, name in _DELETED[function]:
+        rows = arguments[name]
+        yield from (Insert(table, row) for row in (rows if isinstance(rows, list) else [rows]))
+
+
+def _as_json(write: Write) -> dict[str, Any]:
+    if isinstance(write, Insert):
+        return {"insert": write.table, "record": write.record}
+    if isinstance(write, Call):
+        return {"call": write.function, "arguments": dict(write.arguments)}
+    parts = {"key": dict(write.key), "owner": write.owner, "read": dict(write.read), "values": dict(write.values)}
+    return {"update": write.table, **parts}
+
+
+def _write(content: Mapping[str, Any]) -> Write:
+    parts = dict(content)
+    if "insert" in parts:
+        return Insert(parts.pop("insert"), **parts)
+    return Call(parts.pop("call"), **parts) if "call" in parts else Update(parts.pop("update"), **parts)

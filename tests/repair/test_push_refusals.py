@@ -1,0 +1,322 @@
+"""Everything that a push refuses, to the letter; whatever it refuses, no row of anybody is another afterwards."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from push_runs import Pusher, StandInUploader, said
+
+from audit_runs import BENCHMARK, GOOD, MODEL, ORG, SERVED, AuditedRun, settle
+from benchwright.contract import Exit
+from benchwright.rehearsal.harbor_jobs import JobShape
+from eval_databases import numbered
+
+HASH = "377118ff" * 5
+
+
+@pytest.fixture
+def pusher(eval_rows, hub, settings, tmp_path):
+    return Pusher(eval_rows, hub, settings, tmp_path, "postgres")
+
+
+def refused(pusher, run, **options):
+    """The problems of a push that has to be refused, having written nothing; a dry run tells the same."""
+    before = pusher.rows.everything()
+    dry = pusher.push(run, apply=False, **options)
+    outcome = pusher.push(run, **options)
+    assert pusher.rows.everything() == before
+    assert (said(dry), dry.exit) == (said(outcome), outcome.exit)
+    assert outcome.exit == Exit.REFUSED, said(outcome)
+    return said(outcome)
+
+
+def test_more_than_a_tenth_of_errors(pusher, tmp_path):
+    run = AuditedRun(tmp_path, kinds=(*GOOD[:10], "no-sandbox", "no-key"))
+    told = "2 of 12 trials have errors that count, 16.7 %"
+    assert refused(pusher, run) == [("error-fraction", told)]
+    for forced in ({"forced": True}, {"grandfather": log(tmp_path, run.aggregate["id"])}):
+        assert refused(pusher, run, **forced) == [("error-fraction", told)]
+    outcome = pusher.push(run)
+    assert outcome.data["run"]["error_fraction"] == pytest.approx(2 / 12)
+    assert outcome.next == ["python scripts/eval/prepare_resume.py " + str(run.folder)]
+
+
+def log(folder, row):
+    path = folder / "decisions.log"
+    path.write_text(f"{row} 2026-09-01 the paper has it\n")
+    return path
+
+
+def test_exactly_a_tenth_passes_though_a_resume_is_advised(pusher, tmp_path):
+    (tmp_path / "benchmarks.yaml").write_text(f"{BENCHMARK}: {{tasks: 10}}\n")
+    run = AuditedRun(tmp_path, kinds=(*("pass", "fail", "fail") * 9, *("not-verified",) * 3))
+    assert pusher.push(run).exit == Exit.DONE
+    assert len([trial for trial in pusher.table("sandbox_trials") if trial["reward"] is None]) == 3
+
+
+def test_fewer_than_nine_tenths_of_the_trials(pusher, tmp_path):
+    run = AuditedRun(tmp_path, kinds=(*GOOD[:10], "unfinished", "unfinished"))
+    assert refused(pusher, run) == [("coverage", "10 of 12 planned trials say how they ended")]
+
+
+def test_a_run_of_fewer_trials_than_its_benchmark_has(pusher, tmp_path):
+    run = AuditedRun(tmp_path, kinds=GOOD[:9])
+    told = "the run planned 9 trials, and 12 were to be expected"
+    assert refused(pusher, run) == [("plan-doubtful", told)]
+
+
+def test_a_zero_without_a_trial_that_reached_the_model(pusher, tmp_path):
+    run = AuditedRun(tmp_path, kinds=("exit-code-scored",) * 12)
+    for path in run.folder.glob("*/result.json"):
+        result = json.loads(path.read_text())
+        result["verifier_result"]["rewards"]["reward"] = 0.0
+        path.write_text(json.dumps(result))
+    settle(run.folder)
+    assert refused(pusher, run) == [("zero-unproved", "the score is 0, and its trials never reached the model")]
+
+
+def test_a_row_of_somebody_else(pusher, tmp_path):
+    run = AuditedRun(tmp_path)
+    run.row(pusher.rows, id=run.aggregate["id"], username="grace", job_status="Started", metrics=None, stats=None)
+    pusher.rows.load()
+    told = ("not-yours", f"row {run.aggregate['id']} of this run is grace's")
+    assert refused(pusher, run) == [told]
+    assert refused(pusher, run, forced=True) == [told]
+
+
+def test_a_pair_that_a_good_row_serves(pusher, tmp_path):
+    run = AuditedRun(tmp_path)
+    row = run.row(pusher.rows, username="grace", job_name="another")
+    pusher.rows.load()
+    told = f"row {row} of grace serves this agent, model and benchmark with 0.3333"
+    assert refused(pusher, run, forced=True) == [("pair-served", told)]
+
+
+def test_another_agent_is_another_pair(pusher, tmp_path):
+    run = AuditedRun(tmp_path)
+    run.row(pusher.rows, username="grace", job_name="another", agent=pusher.rows.agent("openhands"))
+    pusher.rows.load()
+    assert pusher.push(run).exit == Exit.DONE
+
+
+def test_a_row_that_may_be_the_runs(pusher, tmp_path):
+    run = AuditedRun(tmp_path)
+    row = run.row(pusher.rows, metrics=None, job_status="Started", model="org/other")
+    pusher.rows.load()
+    (told,) = refused(pusher, run)
+    assert told == ("rows-unclear", f"rows {row} may be of this run, and nothing says so for sure")
+
+
+@pytest.mark.parametrize(
+    ("names", "code", "found"),
+    [
+        ({"model": SERVED}, "numeric-model", f"{SERVED}, the number that a server gave the model"),
+        ({"model": f"hosted_vllm/{SERVED}"}, "numeric-model",
+         f"hosted_vllm/{SERVED}, the number that a server gave the model"),
+        ({"benchmark": HASH}, "hash-benchmark", f"{HASH}, the version hash of a dataset"),
+        ({"benchmark": "small_bench_real-model-8B_20260901"}, "run-dir-benchmark",
+         "small_bench_real-model-8B_20260901, the name of a run"),
+        ({"benchmark": "eval-anything"}, "run-dir-benchmark", "eval-anything, the name of a run"),
+        ({"benchmark": "bench_Real_Model_8b"}, "run-dir-benchmark", "bench_Real_Model_8b, the name of a run"),
+    ],
+)  # fmt: skip
+def test_names_that_are_none(pusher, tmp_path, names, code, found):
+    assert refused(pusher, AuditedRun(tmp_path), **names, forced=True) == [(code, found)]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code", "found", "fix"),
+    [
+        ({"model": SERVED}, "numeric-model", f"names the model {SERVED}",
+         f"python scripts/database/repair_registration.py fix-model --row ROW --model {MODEL}"),
+        ({"benchmark": HASH}, "hash-benchmark", f"names the benchmark {HASH}",
+         f"python scripts/database/repair_registration.py fix-benchmark --row ROW --benchmark {BENCHMARK}"),
+        ({"benchmark": "small_bench_real-model-8B_20260901"}, "run-dir-benchmark",
+         "names the benchmark small_bench_real-model-8B_20260901",
+         f"python scripts/database/repair_registration.py fix-benchmark --row ROW --benchmark {BENCHMARK}"),
+        ({"model": "org/another-model"}, "other-model", "has the model org/another-model", "say which is right"),
+    ],
+)  # fmt: skip
+def test_a_row_that_is_filed_wrongly_is_mended_first(pusher, tmp_path, wrong, code, found, fix):
+    run = AuditedRun(tmp_path)
+    row = run.row(pusher.rows, id=run.aggregate["id"], metrics=None, **wrong)
+    pusher.rows.load()
+    assert refused(pusher, run) == [(code, f"row {row} {found}")]
+    assert pusher.push(run).problems[0].fix == fix.replace("ROW", row)
+
+
+def test_a_row_of_another_agent(pusher, tmp_path):
+    run = AuditedRun(tmp_path)
+    row = run.row(pusher.rows, id=run.aggregate["id"], metrics=None, agent=pusher.rows.agent("openhands"))
+    pusher.rows.load()
+    assert refused(pusher, run) == [("other-agent", f"row {row} has the agent openhands, and the run terminus-2")]
+    assert pusher.push(run).problems[0].fix == "if that is its name: --agent-name openhands"
+    assert pusher.push(run, agent="openhands").exit == Exit.DONE
+
+
+def test_trials_of_another_row(pusher, tmp_path):
+    run = AuditedRun(tmp_path)
+    trial = next(iter(sorted(run.folder.glob("*/result.json"))))
+    other = run.row(pusher.rows, username="grace", job_name="another", model="org/other")
+    pusher.rows.add(
+        "sandbox_trials",
+        id=json.loads(trial.read_text())["id"],
+        trial_name="t",
+        trial_uri="u",
+        job_id=other,
+        task_checksum=pusher.rows.task("c"),
+        config={},
+    )
+    pusher.rows.load()
+    assert refused(pusher, run) == [("trials-of-another-row", f"row {other} has 1 trial of this run")]
+
+
+def test_a_user_name_that_is_not_ones_own(pusher, tmp_path):
+    run = AuditedRun(tmp_path)
+    outcome = pusher.push(run, username="grace")
+    assert (outcome.exit, said(outcome)) == (Exit.REFUSED, [("not-yours", "grace is none of your user names")])
+    pusher.settings.setenv("BENCHWRIGHT_OWNERS", "ada, ada2")
+    outcome = pusher.push(run)
+    assert (outcome.exit, said(outcome)) == (Exit.USAGE, [("usage", "you have several names: ada, ada2")])
+    assert pusher.push(run, username="ada2").exit == Exit.DONE
+    assert [job["username"] for job in pusher.table("sandbox_jobs")] == ["ada2"]
+    assert pusher.push(run, username="ada").data["plan"]["username"] == "ada2"  # whose row it is already
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        ({"model": "../etc/passwd"}, "'../etc/passwd'"),
+        ({"model": "org/x'); DROP TABLE models; --"}, '"org/x\'); DROP TABLE models; --"'),
+        ({"agent": "half \ud800"}, "'half \\ud800', which no database holds"),
+        ({"benchmark": "nul \0"}, "'nul \\x00', which no database holds"),
+        ({"agent": " "}, "' ', which no database holds"),
+    ],
+)
+def test_texts_that_are_no_names(pusher, tmp_path, names, found):
+    outcome = pusher.push(AuditedRun(tmp_path), **names)
+    assert (outcome.exit, said(outcome)) == (Exit.USAGE, [("usage", found)])
+
+
+def test_names_that_cannot_be_told_are_asked_for(pusher, tmp_path):
+    run = AuditedRun(tmp_path, "run-1", shape=JobShape(source="unheard-of"), model=None)
+    outcome = pusher.push(run)
+    assert outcome.exit == Exit.USAGE
+    assert [(one.code, one.where, one.found, one.fix) for one in outcome.problems] == [
+        (
+            "name-unknown",
+            "--model-name",
+            f"no record of its launch names the model; its trials say {SERVED}, hosted_vllm/{SERVED}",
+            "name it: --model-name NAME",
+        ),
+        (
+            "name-unknown",
+            "--benchmark-name",
+            f"its datasets are of no benchmark that is known: {dataset(run)}",
+            "name it: --benchmark-name NAME",
+        ),
+    ]
+    assert pusher.push(run, model="hosted_vllm/org/named", benchmark="unheard-of").exit == Exit.DONE
+    assert [one["name"] for one in pusher.table("models")] == ["org/named"]
+    assert [one["name"] for one in pusher.table("benchmarks")] == ["unheard-of"]
+
+
+def test_a_launch_that_names_another_model_than_the_trials(pusher, tmp_path):
+    run = AuditedRun(tmp_path, shape=JobShape(source=BENCHMARK, model="org/served-8B"))
+    outcome = pusher.push(run)
+    found = f"its launch says {MODEL}, its trials org/served-8B"
+    assert (outcome.exit, said(outcome)) == (Exit.USAGE, [("name-unknown", found)])
+    assert pusher.push(run, model="org/served-8B").exit == Exit.DONE
+
+
+def dataset(run):
+    (one,) = json.loads((run.folder / "config.json").read_text())["datasets"]
+    return one["path"].rpartition("/")[2]
+
+
+def test_several_evals_in_one_folder(pusher, tmp_path):
+    run = AuditedRun(tmp_path)
+    for path in sorted(run.folder.glob("*/result.json"))[::2]:
+        result = json.loads(path.read_text())
+        result["agent_info"]["name"] = "openhands"
+        path.write_text(json.dumps(result))
+    settle(run.folder)
+    outcome = pusher.push(run)
+    assert outcome.exit == Exit.USAGE
+    assert said(outcome) == [
+        ("several-evals", f"2 evals in one folder: openhands with {MODEL}, terminus-2 with {MODEL}")
+    ]
+
+
+def test_traces_of_another_run_are_not_linked(pusher, tmp_path):
+    run = AuditedRun(tmp_path)
+    pusher.hub.add(f"{ORG}/another", ["another__0000000", *sorted(run.truth.states)[:1], "another__0000001"])
+    told = ("other-traces", "1 of the 3 trials that it names are this run's")
+    assert refused(pusher, run, hf_repo=f"{ORG}/another") == [told]
+    assert refused(pusher, run, hf_repo=f"{ORG}/nothing") == [("no-traces", "it is not there")]
+
+
+def test_a_plan_is_refused_before_anything_is_public(pusher, tmp_path):
+    run = AuditedRun(tmp_path)
+    pusher.rows.model(MODEL)
+    pusher.rows.model(MODEL)
+    pusher.rows.load()
+    uploader = pusher.uploader = StandInUploader(pusher.hub, sorted(run.truth.states))
+    assert [code for code, _ in said(pusher.push(run, skip_hf=False))] == ["several-rows"]
+    assert uploader.calls == []
+
+
+def test_an_upload_that_brings_nothing_leaves_the_database_alone(pusher, tmp_path):
+    run = AuditedRun(tmp_path)
+    pusher.uploader = StandInUploader(pusher.hub, ["another__0000000"])
+    outcome = pusher.push(run, skip_hf=False)
+    assert said(outcome) == [("other-traces", "0 of the 1 trials that it names are this run's")]
+    assert set(pusher.count().values()) == {0}
+
+
+def test_a_run_without_an_id_gets_one_from_a_person(pusher, tmp_path):
+    run = AuditedRun(tmp_path)
+    result = run.aggregate
+    (run.folder / "result.json").write_text(json.dumps(result | {"id": "no id"}))
+    settle(run.folder)
+    outcome = pusher.push(run)
+    assert (outcome.exit, said(outcome)) == (Exit.USAGE, [("no-run-id", "its id is 'no id'")])
+    manifest = tmp_path / "runs.csv"
+    manifest.write_text(f"job_dir,row_id\n{run.folder},{numbered(77)}\n")
+    assert pusher.push(run, manifest=manifest).exit == Exit.DONE
+    assert [str(job["id"]) for job in pusher.table("sandbox_jobs")] == [numbered(77)]
+    assert pusher.push(run, manifest=manifest).data["plan"]["changes"] == []
+
+
+def test_where_traces_go_is_asked_for(pusher, tmp_path):
+    pusher.settings.delenv("BENCHWRIGHT_TRACE_ORGS")
+    outcome = pusher.push(AuditedRun(tmp_path), skip_hf=False)
+    assert (outcome.exit, said(outcome)) == (Exit.USAGE, [("no-trace-orgs", "no repo for the traces")])
+    assert outcome.problems[0].fix == (
+        "--hf-repo ORG/NAME, or export BENCHWRIGHT_TRACE_ORGS=ORG; without traces: --skip-hf"
+    )
+
+
+def test_an_unreachable_database_is_no_empty_one(pusher, tmp_path):
+    pusher.settings.setattr("tenacity.nap.time.sleep", lambda seconds: None)
+    pusher.settings.setenv("DATABASE_URL", "postgresql://postgres@127.0.0.1:1/postgres")
+    outcome = pusher.push(AuditedRun(tmp_path), apply=False)
+    assert outcome.exit == Exit.REMOTE
+    assert [problem.code for problem in outcome.problems] == ["rows-unknown", "database-unavailable"]
+
+
+def test_a_role_that_may_only_read(pusher, tmp_path):
+    for statement in ("CREATE ROLE reader LOGIN BYPASSRLS", "GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader"):
+        pusher.rows.execute(statement)
+    try:
+        pusher.settings.setenv("DATABASE_URL", pusher.rows.server.url.replace("//postgres@", "//reader@"))
+        assert pusher.push(AuditedRun(tmp_path), apply=False).exit == Exit.DONE
+        outcome = pusher.push(AuditedRun(tmp_path / "again"))
+        assert (outcome.exit, said(outcome)) == (
+            Exit.ENVIRONMENT,
+            [("no-permission", "permission denied for table agents")],
+        )
+    finally:
+        pusher.rows.execute("DROP OWNED BY reader")
+        pusher.rows.execute("DROP ROLE reader")

@@ -1,0 +1,58 @@
+"""The script relaunch_eval: the command of a launch under the same name, and the region that a launch says."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from scripts_in_process import Script
+
+JOB = "eval-small-bench-20260901-120000"
+
+
+@pytest.fixture
+def script(capsys, settings):
+    return Script.named("iris/relaunch_eval", capsys)
+
+
+def test_the_command_has_name_retries_and_path(script, settings):
+    settings.setenv("BENCHWRIGHT_IRIS_REGION", "us-east5")
+    settings.setenv("BENCHWRIGHT_IRIS_LAUNCH", "'/opt/my env/bin/python' eval/cloud/launch_eval_iris.py")
+    settings.setenv("BENCHWRIGHT_IRIS_BIN", "/opt/iris/bin")
+    answer = script.answer(JOB, "--launch-words", "--preset tb2 --model 'org/a model'")
+    launch, check = answer["next"]
+    assert launch == (
+        "PATH=/opt/iris/bin:\"$PATH\" '/opt/my env/bin/python' eval/cloud/launch_eval_iris.py --preset tb2"
+        f" --model 'org/a model' --job_name {JOB} --max-retries 2 2>&1 | tee {JOB}.launch.log"
+    )
+    assert shlex.split(check)[-3:-1] == ["us-east5", "--launch-log"]
+    assert (answer["exit"], answer["data"]["region"]) == (0, "us-east5")
+
+
+@pytest.mark.parametrize("arrow", ["\N{RIGHTWARDS ARROW}", "->"])
+def test_the_region_that_a_launch_says(script, tmp_path, arrow):
+    log = tmp_path / "launch.log"
+    log.write_text(f"hello\nRegion pin: discovered {arrow} us-east5\nlaunched\n")
+    assert script.answer(JOB, "--region", "us-east5", "--launch-log", log)["exit"] == 0
+    other = script.answer(JOB, "--region", "eu-west4", "--launch-log", log)
+    assert (other["exit"], other["problems"][0]["code"]) == (1, "other-region")
+    assert (other["problems"][0]["found"], other["problems"][0]["expected"]) == ("pinned to us-east5", "eu-west4")
+    log.write_text("launched\n")
+    none = script.answer(JOB, "--region", "us-east5", "--launch-log", log)
+    assert (none["exit"], none["problems"][0]["found"]) == (5, "no line 'Region pin: ... -> REGION'")
+
+
+def test_everything_that_is_wrong_is_told_at_once(script, settings):
+    settings.setenv("BENCHWRIGHT_IRIS_LAUNCH", "python 'half")
+    answer = script.answer("a/b", "--launch-words", "--max-retries=5 --x")
+    assert answer["exit"] == 2
+    assert [(problem["where"], problem["found"]) for problem in answer["problems"]] == [
+        ("JOB", "'a/b'"),
+        ("--region", "missing"),
+        ("BENCHWRIGHT_IRIS_LAUNCH", "no closing quotation"),
+        ("--launch-words", "--max-retries=5 given once more"),
+    ]
+    answer = script.answer(JOB, "--region", "us east5; rm -rf /")
+    assert answer["problems"][0]["expected"] == "a region such as us-east5"
+    assert script.answer(JOB, "--region", "us-east5", "--launch-log", "gone.log")["exit"] == 2

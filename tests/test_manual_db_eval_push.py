@@ -1,0 +1,109 @@
+"""The script manual_db_eval_push: traces to an emulated Hub by the real client, rows, and what the audit says then."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from audit_runs import BENCHMARKS, GOOD, MODEL, AuditedRun, settle
+from benchwright.contract import DRY_RUN
+from benchwright.rehearsal.hub import HubEmulator, Limit
+from scripts_in_process import Script
+from trace_jobs import TALK
+
+ORG = "traces-org"
+
+
+@pytest.fixture
+def emulator(tmp_path, settings):
+    settings.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+    settings.setattr("huggingface_hub.utils._http.time.sleep", lambda _: None)
+    with HubEmulator(tmp_path / "hub") as hub:
+        hub.add_organisation(ORG, {"me": "write"})
+        settings.setenv("HF_ENDPOINT", hub.url)
+        settings.setenv("HF_TOKEN", hub.token("me"))
+        yield hub
+        assert hub.unknown == []
+
+
+@pytest.fixture
+def run(tmp_path):
+    run = AuditedRun(tmp_path, kinds=GOOD)
+    for trial in run.truth.states:
+        path = run.folder / trial / "agent" / "trajectory.json"
+        path.parent.mkdir()
+        path.write_text(json.dumps(TALK))
+    settle(run.folder)
+    return run
+
+
+@pytest.fixture
+def benchmarks(tmp_path):
+    (tmp_path / "benchmarks.yaml").write_text(BENCHMARKS)
+    return tmp_path / "benchmarks.yaml"
+
+
+@pytest.fixture
+def script(capsys, settings, eval_rows, emulator, benchmarks):
+    settings.setenv("DATABASE_URL", eval_rows.server.url)
+    settings.setenv("BENCHWRIGHT_OWNERS", "ada")
+    settings.setenv("BENCHWRIGHT_TRACE_ORGS", ORG)
+    return Script.named("database/manual_db_eval_push", capsys, "--benchmarks", benchmarks)
+
+
+@pytest.fixture
+def audit(capsys, benchmarks):
+    return Script.named("eval/audit_evals", capsys, "--no-cache", "--benchmarks", benchmarks)
+
+
+def writes(emulator):
+    return {one.request.method for one in emulator.seen} - {"GET", "HEAD"}
+
+
+def test_a_run_is_pushed_and_the_audit_is_content(script, audit, emulator, eval_rows, run):
+    assert audit.answer(run.folder)["data"]["evals"][0]["verdict"] == "UPLOAD"
+    code, lines = script.run("--job-dir", run.folder)
+    assert (code, lines[0].split("; ")[0], lines[-1]) == (0, DRY_RUN, DRY_RUN)
+    assert f"upload the traces to {ORG}/{run.tag}-traces" in lines
+    assert f'  job_name: "{run.tag}"' in lines
+    assert len(lines) <= 45
+    assert writes(emulator) == set()
+    assert eval_rows.everything()["sandbox_jobs"] == []
+    answer = script.answer("--job_dir", run.folder, "--no-dry-run", "--verbose")
+    assert (answer["exit"], answer["data"]["applied"], answer["problems"]) == (0, True, [])
+    assert answer["summary"].endswith("; 36 rows read back")
+    (one,) = audit.answer(run.folder)["data"]["evals"]
+    assert (one["verdict"], one["model"]) == ("OK", MODEL)
+    sent = writes(emulator)
+    emulator.seen.clear()
+    again = script.answer("--job-dir", run.folder, "--apply")
+    assert (again["exit"], again["data"]["plan"]["changes"]) == (0, [])
+    assert sent
+    assert writes(emulator) == set()
+
+
+def test_a_hub_without_room_leaves_the_score_untouched(script, emulator, eval_rows, run):
+    emulator.limits.actions["commit"] = Limit(0)
+    answer = script.answer("--job-dir", run.folder, "--apply")
+    assert answer["exit"] == 4, answer
+    assert eval_rows.everything()["sandbox_jobs"] == []
+    del emulator.limits.actions["commit"]
+    assert script.answer("--job-dir", run.folder, "--apply")["exit"] == 0
+
+
+def test_a_refusal_has_the_figures_and_what_to_do(script, tmp_path):
+    run = AuditedRun(tmp_path / "bad", kinds=(*GOOD[:10], "no-sandbox", "no-key"))
+    code, lines = script.run("--job-dir", run.folder, "--skip-hf", "--apply", "--forced-update")
+    assert (code, lines) == (
+        5,
+        [
+            f"{run.tag} is not registered, for 1 reason",
+            "10 valid, 2 errored, of 12 planned",
+            f"  - {run.tag}: 2 of 12 trials have errors that count, 16.7 %, expected at most 10 %",
+            f"    fix: python scripts/eval/prepare_resume.py {run.folder}",
+            "next:",
+            f"    python scripts/eval/prepare_resume.py {run.folder}",
+        ],
+    )
+    assert script.answer("--job-dir", tmp_path, "--skip-hf")["exit"] == 2
