@@ -46,7 +46,8 @@ class PostgresSource:
     def select(self, table: str, *conditions: Condition, columns: Sequence[str] = ("*",)) -> list[Record]:
         """See ``RowSource.select``."""
         if not self._is_address:
-            fix = "correct DATABASE_URL: postgresql://USER:PASSWORD@HOST:PORT/NAME, with %40 for an @ in the password"
+            form = "postgresql://HOST:PORT/NAME, before HOST user and password"
+            fix = f"correct DATABASE_URL: {form}, with %40 for an @ in them"
             raise refused(self.place, "no address of a Postgres database", fix, code="bad-credentials")
         if not all(condition.fits() for condition in conditions):
             return []
