@@ -21,9 +21,10 @@ demo: setup  ## benchmark XGBoost on the mini arena, from its name to its place 
 test: setup-dev lint  ## lint, then every test, on all cores
 	@$(RUN) -m pytest -n auto --dist worksteal
 
-soak: setup-dev  ## kill processing and uploading at 200 random writes, audit 1,000 random job folders, an hour
+soak: setup-dev  ## kill processing and uploading at 200 random writes, audit 1,000 random job folders, cut 2,000 sequences of repairs, two hours
 	@BENCHWRIGHT_KILLS=200 $(RUN) -m pytest tests/system/test_publish_kills.py
 	@BENCHWRIGHT_MIXES=1000 $(RUN) -m pytest tests/harbor/test_harbor_jobs.py
+	@BENCHWRIGHT_REPAIRS=2000 $(RUN) -m pytest -n auto tests/repair/test_repairs_soak.py
 
 lint: setup-dev  ## ruff and mypy
 	@$(RUN) -m ruff check $(CHECKED)

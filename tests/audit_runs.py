@@ -35,7 +35,7 @@ class Asked(Clients):
     def __init__(self):
         object.__setattr__(self, "calls", [])
 
-    def call(self, program, *arguments):
+    def call(self, program, *arguments, **more):
         self.calls.append((program, *arguments))
         return ""
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import psycopg
 import pytest
 
 from eval_databases import folder_for_all
 from scripts_in_process import Script
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture
@@ -32,9 +35,30 @@ def test_up_load_url_down(script, tmp_path):
     assert script.run("load", file) == (0, ["rows put in: 2 of benchmarks"])
     with psycopg.connect(up["data"]["url"]) as connection:
         assert connection.execute("SELECT count(*) FROM benchmarks").fetchone() == (2,)
-    assert script.answer("load", file)["problems"][0]["code"] == "row-refused"
+    (refused,) = script.answer("load", file)["problems"]
+    assert (refused["code"], refused["fix"]) == (
+        "row-refused",
+        "correct the file; rows that are there already stay as they are: leave them out",
+    )
     assert script.answer("down")["data"] == {"folder": str(folder), "stopped": True}
     assert script.answer("down")["data"] == {"folder": str(folder), "stopped": False}
+
+
+def test_rows_to_begin_with_are_of_the_genuine_runs(script, capsys, monkeypatch, tmp_path):
+    jobs = ROOT / "tests" / "data" / "harbor_jobs"
+    rows = ROOT / ".agents" / "skills" / "eval-agentic-cleanup" / "assets" / "rehearsal_rows.json"
+    for row in json.loads(rows.read_text())["sandbox_jobs"]:
+        aggregate = json.loads((jobs / row["job_name"] / "result.json").read_text())
+        assert (row["id"], row["stats"]) == (aggregate["id"], aggregate["stats"])
+    monkeypatch.setenv("DATABASE_URL", script.answer("up")["data"]["url"])
+    monkeypatch.setenv("BENCHWRIGHT_OWNERS", "ada")
+    assert script.run("load", rows)[0] == 0
+    audit = Script.named("eval/audit_evals", capsys, "--jobs-root", jobs, "--no-hub", "--no-cache", "--no-slurm")
+    evals = {one["run_tag"]: one for one in audit.answer()["data"]["evals"]}
+    own, other = evals["eval-tiny_bench-oracle-20260901_120000"], evals["eval-tiny_bench-sigint-20260901_125000"]
+    assert (own["verdict"], other["verdict"]) == ("DEREGISTER+RESUME", "STOP")
+    assert [row["issues"] for row in own["rows"]] == [["numeric-model"]]
+    assert "grace" in other["why"]
 
 
 def test_what_does_not_run_is_told_how_to(script):

@@ -89,7 +89,7 @@ def test_what_is_to_be_resumed_comes_first_and_not_before_it_is_known_to_be_dead
     table.write_text(f"job_id,state\n/me/eval-errors-{DAY},5\n/me/eval-killed-{DAY},3\n")
     answer = resumes.answer("--jobs-root", jobs, "--iris-jobs", table)
     assert [job["status"] for job in answer["data"]["jobs"]] == ["DONE_WITH_ERRORS", "DONE", "IN_FLIGHT"]
-    assert answer["next"] == [f"python scripts/eval/prepare_resume.py {jobs}/eval-errors-{DAY}"]
+    assert answer["next"] == [f".venv/bin/python scripts/eval/prepare_resume.py {jobs}/eval-errors-{DAY}"]
 
 
 def test_the_limits_are_options(resumes, jobs):
@@ -224,6 +224,55 @@ class TestAudit:
         (one,) = answer["data"]["evals"]
         assert (one["verdict"], one["checks"]["trials"]["status"]) == ("STOP", "unknown")
         assert (answer["exit"], [problem["code"] for problem in answer["problems"]]) == (3, ["no-bucket"])
+
+    @pytest.mark.parametrize("kind", ["s3", "r2"])
+    def test_a_bucket_without_credentials_leaves_what_the_others_tell(
+        self, audit, progress, jobs, buckets, tmp_path, monkeypatch, kind
+    ):
+        name = f"eval-done-{DAY}"
+        buckets.put(jobs / name, f"{buckets.tpu}/{name}/{name}")
+        for variable in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            monkeypatch.delenv(variable, raising=False)
+        table = tmp_path / "jobs.csv"
+        table.write_text(f"job_id,state\n/me/{name},4\n/me/eval-gone-{DAY},5\n")
+        words = ("--iris", f"{kind}://private", buckets.tpu, "--iris-jobs", table)
+        answer = audit.answer(*words, jobs / f"eval-errors-{DAY}", "--no-slurm")
+        found = {one["run_tag"]: one for one in answer["data"]["evals"]}
+        assert sorted(found) == [name, f"eval-errors-{DAY}", f"eval-gone-{DAY}"]
+        assert (found[name]["valid"], found[name]["checks"]["trials"]["status"]) == (3, "pass")
+        gone = found[f"eval-gone-{DAY}"]
+        assert (gone["verdict"], gone["checks"]["trials"]["status"]) == ("STOP", "unknown")
+        assert (answer["exit"], {one["code"] for one in answer["problems"]}) == (
+            3,
+            {{"s3": "credentials-refused", "r2": "no-credentials"}[kind]},
+        )
+        told = progress.answer("--iris", f"{kind}://private", buckets.tpu, "--iris-jobs", table)
+        assert told["exit"] == 3
+        assert [(job["name"], job["status"]) for job in told["data"]["jobs"]] == [
+            (name, "DONE"),
+            (f"eval-gone-{DAY}", "UNKNOWN"),
+        ]
+
+    def test_a_table_that_does_not_come_leaves_the_jobs_that_are_known_otherwise(
+        self, audit, jobs, buckets, tmp_path, monkeypatch
+    ):
+        name = f"eval-done-{DAY}"
+        buckets.put(jobs / name, f"{buckets.gpu}/{name}/{name}")
+        manifest = tmp_path / "runs.csv"
+        manifest.write_text(f"job_dir,model\n{buckets.gpu}/{name}/{name},\n{buckets.gpu}/a-job/a-job,org/m\n")
+        command = f"{sys.executable} -c \"raise SystemExit('no answer of the cluster')\""
+        monkeypatch.setenv("BENCHWRIGHT_IRIS_JOBS", command)
+        answer = audit.answer("--iris", buckets.gpu, "--manifest", manifest)
+        found = {one["run_tag"]: one for one in answer["data"]["evals"]}
+        assert sorted(found) == ["a-job", name]
+        assert (found[name]["verdict"], found[name]["checks"]["trials"]["status"]) == ("STOP", "pass")
+        assert found[name]["checks"]["finished"]["detail"].endswith(": no answer of the cluster")
+        assert found["a-job"]["verdict"] == "STOP"
+        assert (answer["exit"], [problem["code"] for problem in answer["problems"]]) == (4, ["iris-jobs"])
+
+    def test_addresses_that_are_none_are_told_at_once(self, audit):
+        answer = audit.answer("--iris", "here", "s3://UPPER", "local:/x")
+        assert (answer["exit"], len(answer["problems"])) == (2, 3)
 
     def test_a_manifest_tells_of_a_job_by_its_address(self, audit, jobs, buckets, tmp_path):
         name = f"eval-done-{DAY}"

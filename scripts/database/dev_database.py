@@ -3,6 +3,7 @@
 
 up starts it, and makes it first if it is not there; down stops it and keeps the data; url prints the address for
 DATABASE_URL; load FILE puts rows in, all of them or none: {"models": [{"name": ...}, ...], "sandbox_jobs": [...]}.
+Rows to begin with are in the skill eval-agentic-cleanup, assets/rehearsal_rows.json.
 It listens on a socket in its folder alone, which only its owner may enter. No other database is ever touched.
 """
 

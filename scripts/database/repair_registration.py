@@ -45,11 +45,11 @@ from benchwright.contract import Exit, Failure, Outcome
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ACTIONS = ("fix-model", "fix-benchmark", "link-traces", "deregister", "drop-stale", "drop-orphan-benchmark", "undo")
-
 
 def build_parser() -> ScriptParser:
     """Return the script's parser."""
+    from benchwright.repair.registration_options import ACTIONS
+
     parser = ScriptParser(description=__doc__, handoff=True)
     add = parser.add_argument
     add("action", choices=ACTIONS, help="what to put right")

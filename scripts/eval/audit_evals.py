@@ -81,8 +81,9 @@ def build_parser() -> ScriptParser:
 
 def audit_evals(args: argparse.Namespace, shell: Shell) -> Outcome:
     """Gather, judge, tell."""
-    from benchwright.audit.command import AuditOptions, facts_in_file, gathered, outcome
+    from benchwright.audit.command import facts_in_file, gathered, outcome
     from benchwright.audit.facts_file import write_facts
+    from benchwright.audit.options import AuditOptions
     from benchwright.audit.record import audit
 
     now = datetime.now(UTC)

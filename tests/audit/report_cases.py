@@ -16,7 +16,15 @@ NOW = datetime(2026, 9, 1, 12, tzinfo=UTC)
 SCRIPT = "<script>alert(1)</script>"
 NASTY = "</script><!-- | `a` ``b`` \\| *c* _d_ [e](f) &lt; $g$ ~h~ \n# i\r\u202e j \"k\" 'l'"
 OWN = RowFacts(
-    id="r1", owner="us", score=0.3, fails=False, link="org/traces", created=datetime(2026, 8, 30, tzinfo=UTC)
+    id="r1",
+    owner="us",
+    status="Finished",
+    of_run="yes",
+    live=False,
+    score=0.3,
+    fails=False,
+    link="org/traces",
+    created=datetime(2026, 8, 30, tzinfo=UTC),
 )
 FINE = EvalFacts(
     run_tag="eval-fine",
@@ -59,7 +67,7 @@ def unknown(tag: str) -> EvalFacts:
 
 def nasty() -> EvalFacts:
     """An eval whose names do harm where they are taken for more than names."""
-    row = RowFacts(id=NASTY, owner=NASTY, status=NASTY, score=0.1, fails=True, link=NASTY)
+    row = RowFacts(id=NASTY, owner=NASTY, status=NASTY, of_run="yes", live=False, score=0.1, fails=True, link=NASTY)
     trials = TrialFacts(planned=9, valid=1, errors={NASTY: 8}, unscored={NASTY: 8}, reward_sum=1.0, nonzero=1)
     return EvalFacts(
         run_tag=f"{SCRIPT}{NASTY}",

@@ -95,6 +95,14 @@ def _twice(run, rows, hub):
     run.upload(hub)
 
 
+def _damaged(run, rows, hub):
+    registered(run, rows, hub)
+    again = run.folder / "task__0000__zzzzzzz"
+    shutil.copytree(next(run.folder.glob("task__0000__*")), again)
+    (again / "result.json").write_text("{")
+    settle(run.folder)
+
+
 def _with(**more):
     return lambda run, rows, hub: registered(run, rows, hub, **more)
 
@@ -121,6 +129,7 @@ CASES = {
     "no trial was run": ({"kinds": ()}, _no_row, "RERUN"),
     "it measures the machinery": ({"tag": "grid_small_bench_real-model-8B", "kinds": BAD}, _no_row, "EXEMPT"),
     "not finished, and quiet for weeks": ({"kinds": BAD, "shape": JobShape(finished=False)}, _no_row, "RESUME"),
+    "45 a damaged result beside the trials that were run again": ({}, _damaged, "OK"),
     "every trial hit the same wall": ({"kinds": ("no-sandbox",) * 12}, _with(), "RERUN"),
 }
 
@@ -354,7 +363,7 @@ def test_a_manifest_says_what_folders_do_not(script, sources, tmp_path, eval_row
     answer = script.answer(*words)
     found = {one["run_tag"]: one for one in answer["data"]["evals"]}
     assert found[run.tag]["verdict"] == "LINK"
-    assert "--repo elsewhere/a-name-of-its-own" in found[run.tag]["actions"][0]["command"]
+    assert "--link https://huggingface.co/datasets/elsewhere/a-name-of-its-own" in found[run.tag]["actions"][0]["command"]
     assert (found["gone"]["verdict"], found["gone"]["checks"]["trials"]["status"]) == ("STOP", "unknown")
 
 
@@ -386,9 +395,33 @@ def test_a_look_is_remembered_outside_of_the_folder(capsys, settings, tmp_path):
     assert inside.answer(run.folder)["exit"] == 2
 
 
+def test_folders_that_are_no_jobs_are_told(script, tmp_path):
+    root = AuditedRun(tmp_path).folder.parent
+    (root / "launched_and_failed").mkdir()
+    (root / "launched_and_failed" / "meta.env").write_text("MODEL=x\n")
+    (root / "logs").mkdir()
+    (root / "notes.txt").write_text("x")
+    words = ("--jobs-root", root, "--no-hub", "--db", "none")
+    (problem,) = script.answer(*words)["problems"]
+    assert (problem["code"], problem["where"]) == ("not-a-job", str(root))
+    assert problem["found"] == "2 folders that are none, passed over: launched_and_failed, logs"
+    (root / "logs").rmdir()
+    (problem,) = script.answer(*words)["problems"]
+    assert problem["found"] == "1 folder that is no Harbor job, passed over: launched_and_failed"
+    shutil.rmtree(root / "launched_and_failed")
+    assert script.answer(*words)["problems"] == []
+
+
+def test_shards_and_copies_are_not_passed_over(script, tmp_path):
+    for number in range(2):
+        grow_job(tmp_path / "jobs" / f"run_shard{number}", ["pass"])
+    grow_job(tmp_path / "jobs" / "copied" / "copied", ["pass"])
+    assert script.answer("--jobs-root", tmp_path / "jobs", "--no-hub", "--db", "none")["problems"] == []
+
+
 def test_many_evals_have_a_line_each_and_the_table_a_name_for_each_agent(script, tmp_path):
     shutil.copytree(AuditedRun(tmp_path).folder, tmp_path / "jobs" / "one")
     grow_job(tmp_path / "jobs" / 'a "name"\nof two lines', ["pass"])
     code, lines = script.run("--jobs-root", tmp_path / "jobs", "--no-hub", "--db", "none")
     assert code == 1
-    assert any(line.startswith("'a \"name\"\\nof two lines'") for line in lines)
+    assert any(line.endswith('a "name"\\nof two lines') for line in lines)

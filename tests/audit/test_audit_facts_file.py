@@ -37,7 +37,8 @@ CASE = {
     "job": {"phase": "completed"},
     "trials": {"planned": 300, "valid": 269, "reward_sum": 90, "nonzero": 90,
                "errors": {"DaytonaError": 31}, "unscored": {"DaytonaError": 31}},
-    "rows": [{"id": "r1", "owner": "us", "score": 0.3, "fails": True}],
+    "rows": [{"id": "r1", "owner": "us", "status": "Finished", "of_run": "yes", "live": False, "score": 0.3,
+              "fails": True}],
 }  # fmt: skip
 
 
@@ -105,6 +106,7 @@ def test_every_mistake_is_told_at_once(tmp_path):
         (": eval 1: traces 1: state", "'gone'", "Invalid enum value 'gone'"),
         (": eval 1: traces 2", "3", "an object"),
         (": eval 1: rows 1: id", "missing", "a value"),
+        (": eval 1: rows 1: status", "missing", "a value"),
         (": eval 1: rows 1: created", "'2026-09-01T00:00:00'", "Expected `datetime` with a timezone component"),
         (": eval 2", "'x'", "an object"),
     ]
@@ -129,6 +131,48 @@ def test_counts_that_no_trials_have_are_told(tmp_path):
         (": eval 1: trials: worked", "5", "at most 3"),
         (": eval 1: profile", "no profile is called 'mine'", "one of seven, five, harbor, four-class"),
     ]
+
+
+def test_what_is_there_twice_is_told(tmp_path):
+    one = {"id": "r1", "owner": "us", "status": "Pending"}
+    repo = {"name": "org/t", "state": "filled", "shared": 3, "compared": 2}
+    case = {"run_tag": "run", "rows": [one, one], "traces": [repo, repo], "trials": {"reward_sum": 1.0}}
+    assert problems(tmp_path, [case]) == [
+        (": eval 1: row r1", "again", "each once"),
+        (": eval 1: repo org/t", "again", "each once"),
+        (": eval 1: repo org/t", "3 shared", "at most the 2 that were compared"),
+        (": eval 1: repo org/t", "3 shared", "at most the 2 that were compared"),
+        (": eval 1: trials: reward_sum", "1.0", "0, since no trial is valid"),
+    ]
+
+
+@pytest.mark.parametrize("more", [{}, {"of_run": "yes"}, {"of_run": "yes", "live": False}])
+def test_what_is_left_out_of_a_row_is_not_known(tmp_path, more):
+    row = {"id": "r1", "owner": "us", "status": "Finished", "score": 0.3} | more
+    (facts,) = read(tmp_path, [CASE | {"rows": [row]}])
+    judged = judge(facts, now=NOW)
+    assert (judged.verdict, [one.advice for one in judged.rows]) == ("STOP", ["leave"])
+
+
+def test_a_part_of_a_part_has_its_own_form(tmp_path):
+    repo = {"name": "org/t", "state": "filled", "rows": []}
+    assert problems(tmp_path, [CASE | {"traces": [repo]}]) == [
+        (": eval 1: traces 1: rows", "[]", "Expected `int | null`, got `array`")
+    ]
+
+
+@pytest.mark.parametrize(("name", "value"), [("model", "1774950145766573"), ("benchmark", "377118ff" * 5)])
+def test_a_name_that_is_none_needs_no_code_to_be_seen(tmp_path, name, value):
+    trials = CASE["trials"] | {"valid": 300, "errors": {}, "unscored": {}}
+    row = CASE["rows"][0] | {"fails": False, name: value}
+    right = {"model": "org/m", "benchmark": "b"}
+    (facts,) = read(tmp_path, [CASE | {"trials": trials, "rows": [row], "traces": [], **right}])
+    assert judge(facts, now=NOW).verdict == {"model": "FIX_MODEL", "benchmark": "FIX_BENCH"}[name]
+
+
+def test_an_owner_without_a_name_owns_nothing(tmp_path):
+    ((where, found, expected),) = problems(tmp_path, [CASE | {"owners": [""]}])
+    assert (where, found, expected) == (": eval 1: owners", "['']", "Expected `str` of length >= 1")
 
 
 @pytest.mark.parametrize(

@@ -197,12 +197,54 @@ class TestPlans:
         facts = facts_of(rules, AuditedRun(tmp_path, kinds=("pass",) * 6).folder, trials=6)
         assert (facts.trials.planned, facts.trials.expected) == (6, None)
 
+    @pytest.mark.parametrize(("total", "planned"), [(12, [9, 3]), (11, [None, None])])
+    def test_of_several_datasets_each_is_an_eval_of_its_own_benchmark(self, rules, tmp_path, total, planned):
+        (tmp_path / "two.yaml").write_text("big_bench: {tasks: 3}\ntiny_set: {tasks: 1}\n")
+        two = FolderRules(PROFILE, Benchmarks.load(tmp_path / "two.yaml"))
+        run = tmp_path / "run"
+        grow_job(run, ["pass"] * 9, JobShape(source="big_bench", version="0.6"))
+        grow_job(tmp_path / "other", ["fail"] * 3, JobShape(source="tiny_set", version="0.6"), seed=1)
+        for trial in (tmp_path / "other").iterdir():
+            if trial.is_dir():
+                trial.rename(run / trial.name)
+        result = json.loads((run / "result.json").read_text())
+        (run / "result.json").write_text(json.dumps(result | {"n_total_trials": total}))
+        found = [leg.facts for leg in legs_of(two, run)]
+        assert [facts.benchmark for facts in found] == ["big_bench", "tiny_set"]
+        assert [facts.trials.planned for facts in found] == planned
+        assert [facts.trials.valid for facts in found] == [9, 3]
+        assert [facts.trials.expected for facts in found] == [None, None]
+
+    def test_each_of_two_agents_is_to_cover_the_benchmark(self, rules, tmp_path):
+        grow_job(tmp_path / "run", ["pass"] * 6, JobShape(source=BENCHMARK))
+        grow_job(tmp_path / "other", ["fail"] * 6, JobShape(source=BENCHMARK, agent="swe-agent"), seed=1)
+        for trial in (tmp_path / "other").iterdir():
+            if trial.is_dir():
+                trial.rename(tmp_path / "run" / trial.name)
+        model = f"hosted_vllm/{SERVED}"
+        trials = [
+            {"agent": {"name": agent, "model_name": model}, "task": {"source": BENCHMARK}}
+            for agent in ("terminus-2", "swe-agent") * 6
+        ]
+        (tmp_path / "run" / "lock.json").write_text(json.dumps({"trials": trials}))
+        result = json.loads((tmp_path / "run" / "result.json").read_text())
+        (tmp_path / "run" / "result.json").write_text(json.dumps(result | {"n_total_trials": 12}))
+        found = [leg.facts for leg in legs_of(rules, tmp_path / "run")]
+        assert [(facts.trials.planned, facts.trials.expected) for facts in found] == [(6, 12), (6, 12)]
+
     def test_a_shard_that_is_not_there_is_expected(self, rules, tmp_path):
         for number in (0, 1, 3):
-            grow_job(tmp_path / f"run_shard{number}", ["pass"] * 3, JobShape(source="unheard_of"))
+            grow_job(tmp_path / f"run_shard{number}", ["pass"] * 3, JobShape(source="unheard_of"), seed=number)
         facts = facts_of(rules, tmp_path / "run")
         assert (facts.trials.planned, facts.trials.expected, facts.trials.valid) == (9, 12, 9)
         assert any("run_shard2" in note for note in facts.notes)
+
+    def test_shards_that_were_launched_one_by_one_have_a_job_each(self, rules, tmp_path):
+        for number in range(2):
+            grow_job(tmp_path / f"run_shard{number}", ["pass"] * 3, seed=number)
+            (tmp_path / f"run_shard{number}" / "meta.env").write_text(f"SLURM_JOB_ID={17 + number}\nDB_JOB_ID=R\n")
+        (leg,) = legs_of(rules, tmp_path / "run")
+        assert (leg.run.slurm_ids, leg.run.row_ids) == (("17", "18"), ("r",))
 
     def test_an_aggregate_alone_proves_no_trial(self, rules, tmp_path):
         run = AuditedRun(tmp_path, kinds=("pass", "fail", "timeout", "no-sandbox", "unverified", "pass") * 2)

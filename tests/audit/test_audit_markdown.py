@@ -9,8 +9,9 @@ import msgspec
 import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from report_cases import FINE, NASTY, SCRIPT, audited, nasty, of_job, unknown, with_errors
+from report_cases import FINE, NASTY, OWN, SCRIPT, audited, nasty, of_job, unknown, with_errors
 
+from benchwright.audit import RowFacts
 from benchwright.audit.report_figures import error_classes, readings
 from benchwright.audit.report_markdown import report_markdown
 from benchwright.audit.report_words import visible
@@ -73,7 +74,8 @@ def test_a_report_says_everything_about_an_eval() -> None:
     ]
     (row,) = one.judgement.rows
     assert found["Rows in the database"][1] == [
-        *("r1", "us", "Finished", "0.3000", "2026-08-30T00:00:00+00:00", "org/traces", f"{row.advice}: {row.why}")
+        *("r1", "us", "Finished", f"{row.advice}: {row.why}", "—", "—"),
+        *("0.3000", "2026-08-30T00:00:00+00:00", "org/traces"),
     ]
 
 
@@ -93,9 +95,11 @@ def test_what_is_not_known_is_listed_with_the_way_to_learn_it() -> None:
         "- whether the job has ended: sacct is not here. "
         "To learn it, audit where sacct and squeue answer; for Iris, name the jobs table with --iris-jobs FILE.",
         "- what the Hub holds of it: nothing was gathered. "
-        "To learn it, set HF_TOKEN to a token that may read the trace repositories, and audit with --hub.",
+        "To learn it, set BENCHWRIGHT_TRACE_ORGS to where traces are uploaded, HF_TOKEN if repositories are private, "
+        "and audit without --no-hub.",
         "- what the database holds of it: DATABASE_URL not set. "
-        "To learn it, set DATABASE_URL, or SUPABASE_URL and a key; where both are set, choose with --db.",
+        "To learn it, set BENCHWRIGHT_OWNERS, and DATABASE_URL, or SUPABASE_URL and a key; "
+        "where both are set, choose with --db.",
     ]
 
 
@@ -109,7 +113,7 @@ def test_names_are_shown_letter_by_letter_and_are_nothing_else() -> None:
 
     assert found["Audit of 1 eval"][1][1:4] == [f"{SCRIPT}{shown}", shown, shown]
     assert found["Error classes"][1][0] == shown
-    assert [found["Rows in the database"][1][place] for place in (0, 1, 2, 5)] == [shown] * 4
+    assert [found["Rows in the database"][1][place] for place in (0, 1, 2, 8)] == [shown] * 4
     assert found["Trace repositories"][1][0] == shown
     notes = [said(token) for token in tokens if token.type == "inline"]
     assert shown in notes
@@ -121,6 +125,39 @@ def test_names_are_shown_letter_by_letter_and_are_nothing_else() -> None:
         one.tag for one in parsed(report_markdown(audited(twin))) if one.type == "heading_open"
     ]
     assert "\u202e" not in text
+
+
+def test_rows_say_what_they_are_filed_under_and_what_is_odd_about_them() -> None:
+    issues = frozenset({"numeric-model", "dict-metrics"})
+    odd = RowFacts(id="r2", owner="us", of_run="no", status="Finished", model="1774950145766573", issues=issues)
+    text = report_markdown(audited(msgspec.structs.replace(FINE, rows=(OWN, odd))))
+
+    rows = {row[0]: row for row in tables(parsed(text))["Rows in the database"][1:]}
+    assert (rows["r2"][4], rows["r2"][5]) == ("1774950145766573 on ?", "dict-metrics, numeric-model")
+
+
+def test_of_thousands_of_rows_those_with_something_to_do_are_listed() -> None:
+    others = tuple(RowFacts(id=f"a{at}", owner="them", of_run="no", status="Finished") for at in range(5000))
+    text = report_markdown(audited(msgspec.structs.replace(FINE, rows=(*others, OWN))))
+
+    listed = tables(parsed(text))["Rows in the database"][1:]
+    assert (len(listed), listed[0][0]) == (60, "r1")
+    assert "4,941 rows more: see `--json`." in text
+
+
+def test_two_evals_of_one_run_are_told_apart_by_their_agents() -> None:
+    other = msgspec.structs.replace(FINE, agent="agent-2")
+    tokens = parsed(report_markdown(audited(FINE, other)))
+
+    assert [row[1] for row in tables(tokens)["Audit of 2 evals"][1:]] == ["eval-fine (agent-1)", "eval-fine (agent-2)"]
+
+
+def test_texts_of_any_length_are_cut_and_commands_are_not() -> None:
+    (one,) = audited(msgspec.structs.replace(FINE, model="m" * 100_000, rows=(), notes=("n" * 100_000,)))
+    text = report_markdown([one])
+
+    assert commands(parsed(text)) == [action.command for action in one.judgement.actions if action.command]
+    assert len(text) < 4_000 + len(one.judgement.actions[0].command)
 
 
 def test_the_same_facts_give_the_same_bytes(tmp_path) -> None:

@@ -195,6 +195,15 @@ def test_names_that_do_harm_are_shown_as_names(visitor) -> None:
         assert details.locator("li", has_text="</script>").count() == 1
 
 
+def test_two_evals_of_one_run_are_told_apart_in_every_part(visitor, tmp_path: Path) -> None:
+    several = [
+        msgspec.structs.replace(with_errors("eval-two", DaytonaError=9), agent=name) for name in ("nop", "oracle")
+    ]
+    with visitor.open(written(tmp_path, report_html(audited(*several)))) as page:
+        for part in ("#board tbody th a", ".bar-row[data-eval] a", "#scores tbody th a", "#details summary strong"):
+            assert texts(page.locator(part)) == ["eval-two (nop)", "eval-two (oracle)"]
+
+
 def test_bars_put_what_counts_before_what_is_benign(visitor) -> None:
     bars = error_bars(audited(with_errors("eval-bad", DaytonaError=30, AgentTimeoutError=60), FINE))
     (bar,) = bars.bars
@@ -203,11 +212,11 @@ def test_bars_put_what_counts_before_what_is_benign(visitor) -> None:
         ("30 DaytonaError, counted", 33.333, False),
         ("60 AgentTimeoutError, benign", 66.667, True),
     ]
-    assert (bars.gate, bars.most, bars.without) == (33.333, 30.0, 1)
+    assert (bars.gate, bars.most, bars.without) == (33.333, 30, 1)
     assert (bar.counted, bar.benign, bar.attempted) == (30, 60, 300)
     many = error_bars(audited(with_errors("eval-many", **{f"Odd{at}Error": 1 for at in range(9)})))
     assert [one.name for one in many.legend][-2:] == ["Odd6Error", "2 other names"]
-    assert many.most == 20.0
+    assert (many.most, error_bars(audited(with_errors("eval-most", DaytonaError=92))).most) == (20, 40)
     with visitor.visit("audit.html") as page:
         row = page.locator(".bar-row", has_text="eval-bad")
         assert (

@@ -9,7 +9,7 @@ import pytest
 from audit_runs import BENCHMARK, BENCHMARKS, MODEL, NOW, SERVED, AuditedRun
 from benchwright.audit.facts import JobFacts
 from benchwright.audit.gather_folder import FolderRules, read_legs
-from benchwright.audit.gather_rows import Judging, find_rows, row_facts, siblings
+from benchwright.audit.gather_rows import Judging, doubles, find_rows, row_facts, siblings
 from benchwright.audit.manifest import NO_HINT, Entry, Hint
 from benchwright.audit.row_gates import row_fails
 from benchwright.audit.scheduler import NOT_ASKED, Scheduler
@@ -50,7 +50,7 @@ def rows_of(database, leg, *, job=DONE, scheduler=NOT_ASKED):
 
 
 def job_account(id: str, state: str, submit: datetime, end: datetime) -> JobAccount:
-    times = (time.astimezone().strftime("%Y-%m-%dT%H:%M:%S") for time in (submit, submit, end))
+    times = (time.timestamp() for time in (submit, submit, end))
     return JobAccount((id, id), parse_state(state), *times, "eval", "/", "sbatch x")
 
 
@@ -72,6 +72,15 @@ def test_a_row_is_a_runs_by_its_ids_maybe_by_its_name_and_not_by_its_pair(databa
     eval_rows.load()
     (leg,) = legs(run.folder)
     assert {row.id: row.of_run for row in rows_of(database, leg)} == ids
+
+
+@pytest.mark.parametrize(("day", "of_run"), [("2026-08-20", "maybe"), ("2026-08-27", "yes"), ("2026-09-20", "maybe")])
+def test_a_job_of_the_same_number_is_the_runs_at_its_time_alone(postgres, eval_rows, legs, tmp_path, day, of_run):
+    run = AuditedRun(tmp_path, slurm_id="17")
+    run.row(eval_rows, job_name="x", created_at=f"{day}T00:00:00Z")
+    eval_rows.load()
+    (leg,) = legs(run.folder)
+    assert [row.of_run for row in rows_of(postgres, leg)] == [of_run]
 
 
 def test_what_a_row_shows(postgres, eval_rows, legs, tmp_path):
@@ -104,7 +113,10 @@ def test_what_a_row_shows(postgres, eval_rows, legs, tmp_path):
         ({"benchmark": "another_bench"}, {"other-benchmark"}, 0.25),
         ({"model": f"hosted_vllm/{MODEL}"}, set(), 0.25),
         ({"stats": "not json"}, {"text-stats"}, 0.25),
-        ({"job_status": "Started", "created_at": "2026-01-01T00:00:00Z"}, set(), 0.25),  # stale is for the rules to say
+        ({"n_trials": 32}, {"n-trials-differ"}, 0.25),
+        ({"job_status": "Pending", "n_trials": 0}, {"n-trials-unset"}, 0.25),
+        # That a row is stale is for the rules to say.
+        ({"job_status": "Started", "created_at": "2026-01-01T00:00:00Z"}, {"n-trials-concurrency"}, 0.25),
     ],
 )
 def test_what_is_wrong_with_a_row_by_itself(postgres, eval_rows, legs, tmp_path, more, issues, score):
@@ -114,6 +126,19 @@ def test_what_is_wrong_with_a_row_by_itself(postgres, eval_rows, legs, tmp_path,
     (leg,) = legs(run.folder)
     (row,) = rows_of(postgres, leg)
     assert (row.issues, row.score) == (issues, score)
+
+
+def test_rows_of_one_agent_model_and_benchmark_are_told(postgres, eval_rows, legs, tmp_path):
+    run = AuditedRun(tmp_path)
+    for status in ("Finished", "Pending", "Finished"):
+        run.row(eval_rows, job_status=status, username="them")
+    run.row(eval_rows, agent=eval_rows.agent("another"))
+    eval_rows.load()
+    (leg,) = legs(run.folder)
+    of = f"agent terminus-2, model {MODEL} and benchmark {BENCHMARK}"
+    assert doubles(find_rows(postgres, leg.run)) == [
+        f"3 rows are of {of} (2 Finished, 1 Pending): the board shows one, by default the oldest"
+    ]
 
 
 def test_a_model_that_is_not_known_is_no_other_one(postgres, eval_rows, legs, tmp_path):

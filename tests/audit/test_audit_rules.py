@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchwright.audit import SETTLED, EvalFacts, RowFacts, judge
+from benchwright.audit import SETTLED, EvalFacts, Judgement, RowFacts, judge
+from benchwright.audit.gates import is_score_of
 
 NOW = datetime(2026, 9, 1, 12, tzinfo=UTC)
 BENIGN = [
@@ -40,12 +41,21 @@ def without(name: str, number: int, **more: Any) -> dict[str, Any]:
 
 def row(**more: Any) -> dict[str, Any]:
     score = more.pop("score", 0.3)
-    own = {"id": "r1", "owner": "us", "score": score, "fails": False, "link": "org/run-traces"}
-    return {**own, "created": "2026-08-30T00:00:00Z", "model": "org/m", "benchmark": "bench", **more}
+    own = {"id": "r1", "owner": "us", "status": "Finished", "of_run": "yes", "live": False, "link": "org/run-traces"}
+    return {
+        **own,
+        "score": score,
+        "fails": False,
+        "created": "2026-08-30T00:00:00Z",
+        "model": "org/m",
+        "benchmark": "bench",
+        **more,
+    }
 
 
 def repo(name: str = "org/run-traces", state: str = "filled", shared: int = 300) -> dict[str, Any]:
-    return {"name": name, "state": state, "rows": shared, "shared": shared, "compared": 300 if state == "filled" else 0}
+    held = {"rows": shared, "shared": shared, "compared": 300} if state == "filled" else {}
+    return {"name": name, "state": state, **held}
 
 
 JOB = {"phase": "completed", "state": "COMPLETED", "told_by": "sacct"}
@@ -110,12 +120,51 @@ CASES: dict[str, tuple[EvalFacts, str]] = {
         case(trials=trials(reward_sum=0.0, requests=None, tokens=None), rows=[row(score=0.0)]),
         "STOP",
     ),
-    "a zero of one class of errors": (
-        case(trials=trials(reward_sum=0.0, errors={"NonZeroAgentExitCodeError": 290}), rows=[row(score=0.0)]),
+    "a zero of one class of errors, and nothing is counted": (
+        case(
+            trials=trials(reward_sum=0.0, errors={"NonZeroAgentExitCodeError": 290}, tokens=None, requests=None),
+            rows=[row(score=0.0)],
+        ),
         "RERUN",
+    ),
+    "a zero of one class of errors, and requests flowed": (
+        case(trials=trials(reward_sum=0.0, errors={"NonZeroAgentExitCodeError": 290}), rows=[row(score=0.0)]),
+        "STOP",
+    ),
+    "a zero of about no request": (
+        case(trials=trials(reward_sum=0.0, requests=3, tokens=900), rows=[row(score=0.0)]),
+        "STOP",
+    ),
+    "a wall behind agents that were at work": (
+        case(
+            trials=without("VerifierTimeoutError", 300, reward_sum=0.0, worked=300, tokens=10**6, requests=3000),
+            rows=[row(score=0.0, fails=True)],
+        ),
+        "DEREGISTER+RESUME",
+    ),
+    "a zero that no request explains, and a row with another score": (
+        case(trials=trials(reward_sum=0.0, requests=0, tokens=None), rows=[row()]),
+        "STOP",
+    ),
+    "a zero that no request explains, in someone else's row": (
+        case(trials=trials(reward_sum=0.0, requests=0, tokens=None), rows=[row(score=0.0, owner="them")]),
+        "STOP",
     ),
     "17 no score and no trial": (case(trials=trials(0, reward_sum=0.0), rows=[row(score=None, fails=True)]), "RERUN"),
     "no trial, and the job failed": (case(job=TIMEOUT, trials=trials(0, reward_sum=0.0), rows=[]), "RELAUNCH"),
+    "no trial, and a row whose score nothing explains": (
+        case(job=TIMEOUT, trials=trials(0, reward_sum=0.0), rows=[row(fails=None)]),
+        "STOP",
+    ),
+    "no trial, and a row with a score of 0": (
+        case(job=TIMEOUT, trials=trials(0, reward_sum=0.0), rows=[row(fails=None, score=0.0)]),
+        "STOP",
+    ),
+    "no trial, and a row that waits": (
+        case(job=TIMEOUT, trials=trials(0, reward_sum=0.0), rows=[row(status="Pending", score=None, fails=None)]),
+        "RELAUNCH",
+    ),
+    "no trial, and nobody knows of rows": (case(job=TIMEOUT, trials=trials(0, reward_sum=0.0), rows=None), "RELAUNCH"),
     "18 it runs": (
         case(job={"phase": "live", "state": "RUNNING"}, trials=trials(100), rows=[row(status="Started", live=True)]),
         "WAIT",
@@ -146,6 +195,16 @@ CASES: dict[str, tuple[EvalFacts, str]] = {
         case(model=None, rows=[row(model="1774950145766573", issues=["numeric-model"])]),
         "STOP",
     ),
+    "a number for a model, in someone else's row": (case(rows=[row(owner="them", issues=["numeric-model"])]), "STOP"),
+    "a hash for a benchmark, in someone else's row": (
+        case(rows=[row(owner="them", issues=["hash-benchmark"])]),
+        "STOP",
+    ),
+    "an id of nothing": (case(rows=[row(issues=["dangling-id"])]), "STOP"),
+    "31 an old row of the run itself that waits beside a good one": (
+        case(rows=[row(id="r0", status="Pending", score=None, fails=None, link=None), row()]),
+        "OK",
+    ),
     "31 an old pending row beside a good one": (
         case(rows=[row(id="r0", status="Pending", score=None, fails=None, of_run="maybe", link=None), row()]),
         "OK",
@@ -158,6 +217,18 @@ CASES: dict[str, tuple[EvalFacts, str]] = {
     "39 timeouts of a TPU leg": (
         case(kind="iris-tpu", trials=trials(errors={"AgentTimeoutError": 246}, cached_tokens=0)),
         "VOID",
+    ),
+    "39 and its row has another score": (
+        case(kind="iris-tpu", trials=trials(errors={"AgentTimeoutError": 246}), rows=[row(score=0.5)]),
+        "STOP",
+    ),
+    "39 and its row is someone else's": (
+        case(kind="iris-tpu", trials=trials(errors={"AgentTimeoutError": 246}), rows=[row(owner="them")]),
+        "STOP",
+    ),
+    "seven in ten timeouts of a TPU leg": (
+        case(kind="iris-tpu", trials=trials(errors={"AgentTimeoutError": 239})),
+        "OK",
     ),
     "timeouts of a GPU leg": (case(kind="iris-gpu", trials=trials(errors={"AgentTimeoutError": 246})), "OK"),
     "41 killed, and every gate passes": (
@@ -177,6 +248,43 @@ CASES: dict[str, tuple[EvalFacts, str]] = {
     "not registered, and another run is": (case(rows=[row(of_run="no", owner="them")]), "STOP"),
     "rows that bear its name alone": (case(rows=[row(of_run="maybe")]), "STOP"),
     "two finished rows of one run": (case(rows=[row(), row(id="r2")]), "STOP"),
+    "a partial row of the run, and one that bears its name": (
+        case(trials=trials(240), rows=[row(fails=True), row(id="r2", of_run="maybe")]),
+        "STOP",
+    ),
+    "a partial row of the run, and a good one of another": (
+        case(trials=trials(240), rows=[row(fails=True), row(id="r2", of_run="no")]),
+        "DEREGISTER+RESUME",
+    ),
+    "a partial row of the run, and a newer one that may be a resume under way": (
+        case(
+            trials=trials(240),
+            rows=[row(fails=True), row(id="r2", of_run="maybe", status="Started", live=None, score=None)],
+        ),
+        "STOP",
+    ),
+    "a good row, and a partial one that bears its name": (
+        case(rows=[row(), row(id="r2", of_run="maybe", fails=True)]),
+        "STOP",
+    ),
+    "a row of which nobody knows whether its job lives": (
+        case(rows=[row(status="Started", score=None, fails=None, live=None)]),
+        "STOP",
+    ),
+    "an aggregate with another score than its trials": (
+        case(trials=trials(stored_score=0.9), rows=[row(score=0.9)]),
+        "STOP",
+    ),
+    "a plan of nothing": (case(trials=trials(5, planned=0), rows=[row(score=18.0)]), "STOP"),
+    "50 errors that count, and every trial scored": (
+        case(trials=trials(errors={"ApiRateLimitError": 31}), rows=[row(fails=True)]),
+        "DEREGISTER+RESUME",
+    ),
+    "50 before the new name": (case(trials=without("AgentTimeoutError", 40), rows=[row(score=0.3)]), "RESUME"),
+    "50 by the new name": (
+        case(trials=without("VerificationNotCompletedError", 40), rows=[row(score=0.3, fails=True)]),
+        "DEREGISTER+RESUME",
+    ),
     "a folder that was cleaned up": (case(trials=trials(0, reward_sum=0.0), rows=[row()]), "STOP"),
     "a folder that was half cleaned up": (case(trials=trials(150), rows=[row()]), "STOP"),
     "a partial row that a decision spares": (
@@ -208,6 +316,18 @@ CASES: dict[str, tuple[EvalFacts, str]] = {
         "OK",
     ),
     "a row of another model": (case(rows=[row(model="org/x", issues=["other-model"])]), "STOP"),
+    "a partial row by its id, and of another model by its name": (
+        case(trials=trials(240), rows=[row(fails=True, model="org/x", issues=["other-model"])]),
+        "STOP",
+    ),
+    "a void row by its id, and of another benchmark by its name": (
+        case(
+            kind="iris-tpu",
+            trials=trials(errors={"AgentTimeoutError": 246}),
+            rows=[row(benchmark="b", issues=["other-benchmark"])],
+        ),
+        "STOP",
+    ),
     "a row of another benchmark": (case(rows=[row(benchmark="b", issues=["other-benchmark"])]), "STOP"),
     "not registered, and of a model that nobody knows": (case(rows=[], traces=[], model=None), "STOP"),
     "not registered, and of a benchmark that nobody knows": (case(rows=[], traces=[], benchmark=None), "STOP"),
@@ -237,9 +357,95 @@ def test_only_own_rows_that_may_go_are_named_in_a_command(name: str) -> None:
     assert {one.id for one in found.rows if one.advice in ("deregister", "drop")} <= own
 
 
-def test_a_stale_row_of_ours_is_dropped_and_the_good_one_kept() -> None:
-    facts, _ = CASES["31 an old pending row beside a good one"]
-    assert [(one.id, one.advice) for one in judge(facts, now=NOW).rows] == [("r0", "drop"), ("r1", "keep")]
+@pytest.mark.parametrize("name", [name for name in CASES if name.startswith("31")])
+def test_a_stale_row_of_ours_is_dropped_and_the_good_one_kept(name: str) -> None:
+    found = judge(CASES[name][0], now=NOW)
+    assert [(one.id, one.advice) for one in found.rows] == [("r0", "drop"), ("r1", "keep")]
+    (drop,) = found.actions
+    assert drop.command == ".venv/bin/python scripts/database/repair_registration.py drop-stale --row r0"
+
+
+@pytest.mark.parametrize("status", ["Failed", "finished", "Done", ""])
+def test_a_row_of_another_word_waits_for_nothing(status: str) -> None:
+    rows = [row(), row(id="r0", of_run="no", status=status, score=None, created="2026-08-01T00:00:00Z")]
+    assert {one.id: one.advice for one in judge(case(rows=rows), now=NOW).rows} == {"r0": "leave", "r1": "keep"}
+
+
+def test_a_row_that_is_to_be_written_is_not_dropped() -> None:
+    waiting = row(status="Started", score=None, fails=None, created="2026-08-01T00:00:00Z")
+    found = judge(case(rows=[waiting]), now=NOW)
+    assert (found.verdict, [one.advice for one in found.rows]) == ("UPLOAD", ["keep"])
+    anew = judge(case(job=TIMEOUT, trials=trials(0, reward_sum=0.0), rows=[waiting]), now=NOW)
+    assert (anew.verdict, [one.advice for one in anew.rows]) == ("RELAUNCH", ["drop"])
+
+
+def test_nothing_is_dropped_while_nothing_is_to_be_touched() -> None:
+    old = row(id="r0", of_run="no", status="Pending", score=None, created="2026-08-01T00:00:00Z")
+    for more, verdict in (({"job": {"phase": "live"}}, "WAIT"), ({"traces": None}, "STOP")):
+        found = judge(case(rows=[row(), old], **more), now=NOW)
+        assert (found.verdict, {one.advice for one in found.rows}) == (verdict, {"leave"})
+
+
+def test_what_is_run_again_says_that_another_run_may_have_replaced_it() -> None:
+    facts, _ = CASES["a partial row of the run, and a good one of another"]
+    found = judge(facts, now=NOW)
+    assert found.why == (
+        "240 of 300 planned trials say how they ended, below 90 %; "
+        "row r2 of another run of us shows a score of the same: run this only if it is to count"
+    )
+    assert "r2" not in " ".join(action.command for action in found.actions)
+
+
+RETURNED = (
+    "39 timeouts of a TPU leg",
+    "a zero that no request explains",
+    "a zero of one class of errors, and nothing is counted",
+)
+
+
+@pytest.mark.parametrize("name", RETURNED)
+def test_a_score_that_says_nothing_goes_and_its_trials_are_not_kept(name: str) -> None:
+    found = judge(CASES[name][0], now=NOW)
+    assert [one.advice for one in found.rows] == ["deregister"]
+    assert found.actions[-1].command.endswith("repair_registration.py deregister --row r1")
+    assert "keeps" in found.actions[0].why
+    assert found.checks.score.status == "fail"
+    if found.verdict == "VOID":
+        launch = "python eval/cloud/launch_eval_iris.py --job_name run-rf --max-retries 2"
+        assert found.actions[0].command == launch
+        assert "prints its region" in found.actions[1].why
+
+
+def test_an_iris_job_is_copied_down_pushed_and_the_copy_removed() -> None:
+    name = "41 killed, and every gate passes"
+    facts = msgspec.structs.replace(CASES[name][0], folder="gs://models/ot-agent/run/run", run_tag="run")
+    assert [action.command for action in judge(facts, now=NOW).actions] == [
+        "mkdir -p iris_copies/run && gsutil -m rsync -r gs://models/ot-agent/run/run iris_copies/run",
+        ".venv/bin/python scripts/database/manual_db_eval_push.py --job-dir iris_copies/run "
+        "--model-name org/m --benchmark-name bench",
+        "rm -r iris_copies/run",
+    ]
+    on_gpus = msgspec.structs.replace(facts, kind="iris-gpu", folder="s3://results/it's/run", run_tag="../..")
+    first, push, last = (action.command for action in judge(on_gpus, now=NOW).actions)
+    assert first == "aws s3 sync 's3://results/it'\"'\"'s/run' iris_copies/job"
+    assert "--job-dir iris_copies/job " in push
+    assert last == "rm -r iris_copies/job"
+    r2 = msgspec.structs.replace(facts, kind="iris-gpu", folder="r2://results/run")
+    expected = 'aws s3 sync --endpoint-url "$R2_ENDPOINT_URL" s3://results/run iris_copies/run'
+    assert judge(r2, now=NOW).actions[0].command == expected
+
+
+def test_a_leg_near_the_limit_of_timeouts_is_told() -> None:
+    found = judge(CASES["seven in ten timeouts of a TPU leg"][0], now=NOW)
+    assert found.checks.trials.status == "warn"
+    assert found.checks.trials.detail.endswith("80 % timed out, more than the 68 % of a leg with a prefix cache")
+
+
+def test_traces_of_a_few_trials_are_told() -> None:
+    few = {"name": "org/run-traces", "state": "filled", "rows": 9, "shared": 9, "compared": 9}
+    found = judge(case(traces=[few]), now=NOW)
+    assert (found.verdict, found.checks.traces.status) == ("OK", "warn")
+    assert found.checks.traces.detail == "org/run-traces: 9 rows"
 
 
 def test_a_row_of_twelve_hours_is_not_stale_yet() -> None:
@@ -263,14 +469,16 @@ ROWS = st.builds(
     RowFacts,
     id=st.sampled_from(["a", "b", "c", "d"]),
     owner=st.sampled_from(["us", "them"]),
-    status=st.sampled_from(["Pending", "Started", "Finished", "Failed", "Running"]),
+    status=st.sampled_from(["Pending", "Started", "Finished", "Finished", "Failed", "Running"]),
     of_run=st.sampled_from(["yes", "no", "maybe"]),
     live=st.sampled_from([True, False, None]),
     score=st.sampled_from([None, 0.0, 0.3, 0.4]),
     fails=st.sampled_from([True, False, None]),
     link=st.sampled_from([None, "org/run-traces"]),
     created=st.sampled_from([None, NOW, NOW - timedelta(hours=13)]),
-    issues=st.frozensets(st.sampled_from(["numeric-model", "hash-benchmark", "dict-metrics"]), max_size=1),
+    issues=st.frozensets(
+        st.sampled_from(["numeric-model", "hash-benchmark", "dict-metrics", "other-model", "dangling-id"]), max_size=1
+    ),
 )
 FACTS = st.builds(
     lambda base, rows, **more: msgspec.structs.replace(base, rows=tuple(rows), **more),
@@ -287,13 +495,48 @@ def test_the_order_of_rows_changes_nothing_and_no_good_or_foreign_row_goes(facts
     random.shuffle(rows)
     found = judge(facts, now=NOW)
     assert judge(msgspec.structs.replace(facts, rows=tuple(rows)), now=NOW) == found
-    by_id = {one.id: one for one in rows}
-    going = {one.id for one in found.rows if one.advice in ("deregister", "drop")}
-    going |= {one.id for one in rows for action in found.actions if f"deregister --row {one.id}" in action.command}
-    for one in (by_id[id] for id in going):
-        assert one.owner == "us"
-        assert one.live is False
-        assert one.status != "Finished" or one.fails is not False or found.verdict in ("RERUN", "VOID")
-        assert one.id not in facts.grandfathered
+    off, dropped = _going(found)
+    commands = [action.command for action in found.actions]
+    assert off == {one.id for one in rows if any(f"deregister --row {one.id}" in command for command in commands)}
+    assert dropped == {one.id for one in rows if any(f"drop-stale --row {one.id}" in command for command in commands)}
+    assert not (off or dropped) or found.verdict not in ("WAIT", "STOP", "EXEMPT")
+    assert len(off) < 2 or found.verdict in ("RERUN", "RELAUNCH", "VOID")
+    for one in rows:
+        if one.id in off | dropped:
+            assert (one.owner, one.live) == ("us", False)
+            assert one.id not in facts.grandfathered
+        if one.id in off:
+            assert one.of_run == "yes"
+            assert not one.issues & {"other-model", "dangling-id"} or one.status != "Finished"
+            assert None not in (facts.job, facts.trials)
+            same = one.score is not None and is_score_of(one.score, facts.trials)
+            assert one.fails or one.status != "Finished" or (same and found.verdict in ("RERUN", "VOID"))
+        if one.id in dropped:
+            assert one.status in ("Pending", "Started", "Running")
     if found.verdict == "OK":
         assert all(check.status in ("pass", "warn") for _, check in found.checks.named())
+
+
+def _going(found: Judgement) -> tuple[set[str], set[str]]:
+    """The rows that are to be taken off the board, and those that are to be dropped."""
+    return tuple({one.id for one in found.rows if one.advice == word} for word in ("deregister", "drop"))
+
+
+UNKNOWN = {"live": None, "fails": None, "of_run": "maybe", "created": None}
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(FACTS, st.data())
+def test_what_is_less_known_takes_no_further_row_off_and_makes_nothing_good(facts: EvalFacts, data: Any) -> None:
+    before = judge(facts, now=NOW)
+    lost = data.draw(st.sampled_from([*PARTS, *UNKNOWN]))
+    if lost in PARTS:
+        less = msgspec.structs.replace(facts, **{lost: None})
+    else:
+        which = data.draw(st.sampled_from(["a", "b", "c", "d"]))
+        rows = [msgspec.structs.replace(one, **{lost: UNKNOWN[lost]}) if one.id == which else one for one in facts.rows]
+        less = msgspec.structs.replace(facts, rows=tuple(rows))
+    after = judge(less, now=NOW)
+    assert _going(after)[0] <= _going(before)[0]
+    if lost in PARTS:
+        assert after.verdict != "OK"

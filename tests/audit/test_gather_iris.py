@@ -93,7 +93,7 @@ def test_a_live_job_is_not_looked_for(buckets, job):
     assert leg.facts.unknown == {"trials": "not read while its job is live"}
     waiting = verdict(leg)
     assert waiting.verdict == "WAIT"
-    again = f"python scripts/eval/audit_evals.py --iris {buckets.tpu} {buckets.gpu}"
+    again = f".venv/bin/python scripts/eval/audit_evals.py --iris {buckets.tpu} {buckets.gpu}"
     assert waiting.actions == (Action("look again when it has ended, with a new jobs table", again),)
     assert buckets.methods == set()
 

@@ -7,9 +7,21 @@ import os
 from pathlib import Path
 from typing import Any
 
+from benchwright.harbor import Job, Taxonomy, figures, plan_of
+
 DATA = Path(__file__).parents[1] / "data" / "harbor_jobs"
 OLD = 1_760_000_000
 """A time long ago, so that a file counts as settled."""
+
+
+def figures_of(job: Job) -> dict[str, Any]:
+    """A job's figures under the default profile, with what its own files say of the plan."""
+    return figures(job, Taxonomy.load().profile(), plan_of(job)).facts()
+
+
+def states(job: Job) -> dict[str, str]:
+    """The states of the trials that count, by their folders."""
+    return {one.folder: one.state for one in job.trials if not one.surplus}
 
 
 def result(task: str = "task-1", reward: Any = 1.0, exception: str | None = None, **fields: Any) -> dict[str, Any]:
@@ -56,3 +68,18 @@ def job_files(job: Path, planned: int, *, attempts: int = 1, completed: int | No
         "stats": counts | stats,
     }
     write(job / "result.json", aggregate)
+
+
+class Racing:
+    """A folder in which something happens before each read of a result."""
+
+    def __init__(self, folder, happens):
+        self.folder, self.happens = folder, happens
+
+    def __getattr__(self, name):
+        return getattr(self.folder, name)
+
+    def read(self, path, most=2**30):
+        if path.endswith("/result.json"):
+            self.happens(path)
+        return self.folder.read(path, most)

@@ -170,6 +170,16 @@ def test_a_damaged_cache_is_none(job, cache, damage):
         assert look(job, cache) == expected
 
 
+def test_a_cache_with_a_hole_in_it_is_none(job, cache):
+    """As a crash leaves it, whose packed numbers would be read as others."""
+    expected = look(job, cache)
+    (file,) = cache.folder.iterdir()
+    whole = file.read_bytes()
+    for place in range(0, len(whole) - 8, 41):
+        file.write_bytes(whole[:place] + bytes(8) + whole[place + 8 :])
+        assert look(job, cache) == expected
+
+
 def test_another_version_of_the_program_reads_again(job, cache, opened, monkeypatch):
     look(job, cache)
     opened.clear()
@@ -220,6 +230,21 @@ def test_where_the_users_own_cache_is(monkeypatch, tmp_path):
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert ScanCache.default().folder == tmp_path / ".cache" / "benchwright" / "harbor"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert ScanCache.default().folder == tmp_path / ".cache" / "benchwright" / "harbor"
+
+
+def test_a_user_without_a_home_has_no_cache(tmp_path):
+    program = """
+import os
+from benchwright.harbor import ScanCache
+os.environ.pop("HOME", None)
+os.environ.pop("XDG_CACHE_HOME", None)
+os.getuid = lambda: 2**31 - 7
+print(ScanCache.default())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "None\n"
 
 
 def test_a_second_look_opens_and_lists_no_folder_of_a_trial(tmp_path):

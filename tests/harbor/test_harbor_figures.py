@@ -28,7 +28,7 @@ def job_of(kinds, *, rewards=(), evals=None, stats=None, aggregate="ok", agents=
         folders=("/job",),
         config=JobConfig(state="ok", agents=agents),
         aggregate=Aggregate(state=aggregate, evals={} if stats is None else stats),
-        locked=None,
+        locked={},
         meta={},
         whole=tally,
         evals=evals or {"a__b": tally},

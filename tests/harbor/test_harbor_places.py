@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from harbor_files import DATA, job_files, trial, write
 
 from benchwright.contract import Exit, Failure
-from benchwright.harbor import find_jobs, read_job, resolve_job_folder
+from benchwright.harbor import find_jobs, read_job, read_jobs, resolve_job_folder
 
 
 def problem_of(call, *args):
@@ -110,6 +111,60 @@ def test_shards_are_found_from_the_run_and_from_one_of_them(tmp_path):
         ("run", (tmp_path / "run",)),
         ("run", folders),
     ]
+
+
+def test_a_root_of_records_names_the_root_that_is_meant(job, tmp_path):
+    records = tmp_path / "eval_jobs"
+    write(records / "eval-x" / "meta.env", "MODEL=org/m\n")
+    problem = problem_of(find_jobs, records)
+    assert (problem.code, problem.found) == ("not-a-job", "no job, and the record of 1 run")
+    assert problem.fix == f"{job.parent} is meant: there it is"
+    write(records / "eval-y" / "meta.env", "MODEL=org/m\n")
+    job.parent.rename(tmp_path / "elsewhere")
+    problem = problem_of(find_jobs, records)
+    assert problem.found == "no job, and the records of 2 runs"
+    assert problem.fix == f"{job.parent} is meant: it is not there either; look where the run's jobs_dir points"
+
+
+def test_a_job_whose_tag_looks_like_a_trials_name_is_one_all_the_same(tmp_path):
+    for number, files in enumerate((["config.json"], ["result.json"], ["config.json", "result.json"])):
+        root = tmp_path / str(number)
+        whole = root / "bench__llama31"
+        trial(whole, "task-1__aaaaaaa")
+        job_files(whole, 1)
+        for file in {"config.json", "result.json"} - set(files):
+            (whole / file).unlink()
+        assert [place.name for place in find_jobs(root)] == ["bench__llama31"]
+        assert problem_of(resolve_job_folder, root).found == "a folder of 1 job"
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"agents": 3}'])
+def test_a_trial_is_one_whatever_its_files_hold(tmp_path, content):
+    for file in ("config.json", "result.json"):
+        write(tmp_path / file[:6] / "task-1__aaaaaaa" / file, content)
+        assert resolve_job_folder(tmp_path / file[:6]).folders == (tmp_path / file[:6],)
+
+
+def test_links_that_lead_nowhere_are_no_jobs(job):
+    for name, target in (("round", "round"), ("a", "b"), ("b", "a"), ("gone", "nowhere"), ("again", "eval-x")):
+        (job.parent / name).symlink_to(target)
+    assert [place.name for place in find_jobs(job.parent)] == ["again", "eval-x"]
+
+
+def test_what_may_not_be_looked_into_counts_as_a_job_and_says_why_when_it_is_read(job, monkeypatch):
+    trial(job.parent / "private", "task-1__aaaaaaa")
+    opened = os.open
+
+    def refuse(path, *args, **kwargs):
+        if Path(path).name == "private":
+            raise PermissionError(13, os.strerror(13), path)
+        return opened(path, *args, **kwargs)
+
+    monkeypatch.setattr(os, "open", refuse)
+    readable, private = find_jobs(job.parent)
+    assert (readable.name, private.name, private.folders) == ("eval-x", "private", (job.parent / "private",))
+    (failure,) = [one for one in read_jobs([readable, private]) if isinstance(one, Failure)]
+    assert (failure.exit, failure.problems[0].where) == (Exit.ENVIRONMENT, str(job.parent / "private"))
 
 
 def test_the_jobs_of_a_root_by_name(tmp_path):

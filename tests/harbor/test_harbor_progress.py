@@ -46,7 +46,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("version", ["0.1", "0.6", "0.25"])
+@pytest.mark.parametrize("version", ["0.1", "0.6", "0.25", "0.26"])
 @pytest.mark.parametrize("case", CASES)
 def test_a_status_whatever_version_wrote_the_folder(tmp_path, case, version):
     kinds, shape, status = CASES[case]
@@ -75,6 +75,13 @@ def test_the_figures_that_it_follows_from(tmp_path):
         "score": found.score,
         "needs_resume": True,
     }
+
+
+@pytest.mark.parametrize(("resumes", "fires"), [("2", 3), ("", 1), ("-1", 1), ("x", 1), ("9" * 5000, 1)])
+def test_how_often_it_was_launched_is_in_its_meta_env(tmp_path, resumes, fires):
+    folder = grown(tmp_path / "job", ["pass"])
+    write(folder / "meta.env", f"RESUME_COUNT={resumes}\n")
+    assert progress(folder).fires == fires
 
 
 def test_errors_are_counted_against_a_tenth_or_a_number(tmp_path):

@@ -40,6 +40,9 @@ def read(**fields):
         ({}, "unscored", None, "empty rewards"),
         (None, "unscored", None, "no rewards"),
         ([1.0], "unscored", None, "rewards that are no mapping"),
+        ({"reward": 2**70}, "valid", 2.0**70, ""),
+        ({"reward": 10**400}, "unscored", None, "reward is too large a number"),
+        ({"reward": [10**400]}, "unscored", None, f"reward is [1{'0' * 38}"),
     ],
 )
 def test_a_trial_is_valid_where_its_rewards_hold_a_finite_number(rewards, state, reward, why):
@@ -76,6 +79,28 @@ def test_steps_are_summed_up_and_their_exceptions_kept_apart():
     assert (trial.state, trial.exception, trial.step_exceptions) == ("unscored", None, ("AgentTimeoutError",))
     assert trial.why == "AgentTimeoutError in a step, no rewards"
     assert (trial.agent_seconds, trial.tokens_in, trial.tokens_out, trial.requests) == (60.0, 20, None, 4)
+
+
+@pytest.mark.parametrize(
+    ("version", "own", "exception"),
+    [
+        ({}, None, None),
+        ({"schema_version": 1}, None, "DaytonaError"),
+        ({"schema_version": 1}, "CancelledError", "CancelledError"),
+    ],
+)
+def test_from_0_26_on_the_exception_that_ended_a_step_is_the_trials(version, own, exception):
+    steps = [{"exception_info": {"exception_type": name}} for name in ("AgentTimeoutError", "DaytonaError")]
+    trial = read(reward=None, exception=own, step_results=steps, **version)
+    assert (trial.exception, trial.step_exceptions) == (exception, ("AgentTimeoutError", "DaytonaError"))
+
+
+@pytest.mark.parametrize(
+    "tokens", [2**70, 10**400, -1, True, math.nan, math.inf, "7", [7], 0.5], ids=lambda value: repr(value)[:12]
+)
+def test_what_is_no_count_of_tokens_is_none(tokens):
+    counted = read(agent_result={"n_input_tokens": tokens, "n_output_tokens": 7.0})
+    assert (counted.tokens_in, counted.tokens_out) == (None, 7)
 
 
 @pytest.mark.parametrize(
@@ -179,6 +204,17 @@ def test_whatever_python_can_write_is_read_as_python_reads_it(noise, reward, cut
 )
 def test_half_characters_and_nan_do_not_make_a_text_unreadable(text, value):
     assert decode(text, msgspec.json.Decoder()) == value
+
+
+@pytest.mark.parametrize("end", ["", "\\", "\\u12"])
+@pytest.mark.parametrize("start", ['{"a": "', '{"b": NaN, "a": "', r'{"b": "\ud83d", "a": "'])
+def test_a_text_that_is_cut_off_among_quotes_takes_no_longer_than_others(start, end):
+    """Such as a result whose last field holds what was said to the model."""
+    text = (start + r"he said \"no\" and \u00e9 " * 20_000 + end).encode()
+    begin = time.perf_counter()
+    with pytest.raises(NotJson):
+        decode(text, msgspec.json.Decoder())
+    assert time.perf_counter() - begin < 2
 
 
 def test_a_damaged_text_stays_damaged_when_it_has_nan_too():

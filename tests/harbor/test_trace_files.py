@@ -188,6 +188,19 @@ def test_a_dataset_killed_at_any_write_is_made_by_the_next_run(job, tmp_path):
     }
 
 
+def test_a_disk_that_is_full(job, monkeypatch):
+    def full(*_words, **_more) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        job.dataset()
+    data = job.folder.with_name(".dataset.writing") / "data"
+    assert list(data.iterdir()) == []
+    monkeypatch.undo()
+    assert len(job.rows()) == 2
+
+
 def test_a_job_that_says_nothing_is_told_by_reasons(tmp_path):
     job = TraceJob(tmp_path / "job", ["fail", "fail", "cut-off"])
     with pytest.raises(Failure) as failure:

@@ -173,16 +173,24 @@ def test_rows_are_put_in_all_or_none(eval_rows):
         "pg_user": [{"usename": "x"}],
         "agents": [{}],
         "datasets": {"name": "d"},
+        "sandbox_tasks": [{"name": "t"}, {"name": "u"}, {"checksum": "c", "name": "v", "path": None}],
     }
     with pytest.raises(Failure) as failure:
         load_rows(eval_rows.server.url, rows)
     assert failure.value.exit == Exit.USAGE
     assert [(problem.code, problem.where) for problem in failure.value.problems] == [
+        ("no-value", "sandbox_jobs"),
         ("no-such-column", "benchmarks.colour"),
         ("no-such-column", "benchmarks.size"),
         ("no-such-table", "pg_user"),
         ("not-rows", "agents"),
         ("not-rows", "datasets"),
+        ("no-value", "sandbox_tasks"),
+        ("no-value", "sandbox_tasks"),
+    ]
+    assert [problem.found for problem in failure.value.problems][-2:] == [
+        "2 rows without agent_timeout_sec, checksum, path, verifier_timeout_sec",
+        "1 row without agent_timeout_sec, path, verifier_timeout_sec",
     ]
     assert refused(lambda: load_rows(eval_rows.server.url, [1]))[0] == Exit.USAGE
     rows = {"benchmarks": [{"name": "b"}, {"name": "b"}], "agents": [{"name": "a"}]}

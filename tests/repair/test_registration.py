@@ -327,6 +327,8 @@ class TestRemovals:
         assert len(there["sandbox_trials"]) == len(there["sandbox_trial_model_usage"]) == 4
         again = ada.run("deregister", row=job)
         assert (again.exit, again.summary) == (Exit.DONE, "nothing left to do")
+        dry = ada.run("deregister", row=job, apply=False)
+        assert dry.summary == "DRY RUN: nothing written; nothing to do"
         ada.run("undo", file=ada.undo_files()[0])
         assert rows.everything() == start
         ada.run("deregister", row=job)  # once more
@@ -608,6 +610,15 @@ class TestInterrupted:
             assert rows.everything() == wanted
             assert [read_undo(file).state for file in ada.undo_files()] == ["written"]
         assert number > 5
+
+    def test_a_dry_run_says_what_is_left_of_an_interrupted_one(self, bench, rows, tmp_path):
+        ada = Repairer(rows, "supabase", tmp_path / "undo")
+        job = self.made(bench, {"stats": PARTIAL})
+        self.cut(rows, 0, True)
+        assert refused(ada, "deregister", row=job)[0] == Exit.REMOTE
+        rows.standin.fault_after = None
+        dry = ada.run("deregister", row=job, apply=False)
+        assert (dry.summary, len(dry.details)) == ("DRY RUN: nothing written; 1 change to make", 1)
 
     def test_what_may_not_be_done_any_more_is_not_completed(self, bench, rows, tmp_path):
         """The job of the row was begun again while the repair was interrupted."""

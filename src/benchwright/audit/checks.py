@@ -5,7 +5,7 @@ from __future__ import annotations
 from benchwright.audit import gates
 from benchwright.audit.evidence import Proof, proof_of_zero
 from benchwright.audit.facts import EvalFacts
-from benchwright.audit.rows import matching
+from benchwright.audit.rows import standing
 from benchwright.audit.verdict import Check, Checks
 
 
@@ -39,18 +39,19 @@ def _score(facts: EvalFacts) -> Check:
         return Check("fail", "no trial has a reward")
     mean = trials.reward_sum / trials.attempted
     text = f"{mean:.4f} over {trials.attempted:,} attempted"
+    if facts.kind == "iris-tpu" and gates.times_out_too_often(trials):
+        return Check("fail", f"{text}: too many of them ran out of time")
     proof = proof_of_zero(trials)
     if proof is Proof.BROKEN:
         return Check("fail", f"{text}: {proof.value}")
     if proof is Proof.OPEN:
         return Check("unknown", f"{text}: {proof.value} that its trials ran")
     if facts.rows is None:
-        return Check("unknown", f"{text}; the database: {facts.why_unknown('rows')}")
-    shown = [row for row in matching(facts) if row.score is not None]
+        return Check("unknown", f"{text}; its rows: {facts.why_unknown('rows')}")
+    shown = [row for row in standing(facts) if row.score is not None]
     if not shown:
         return Check("fail", f"{text}; no row of this run shows a score")
-    known = gates.scores(trials).values()
-    wrong = [row for row in shown if not any(gates.same_score(row.score, score) for score in known)]
+    wrong = [row for row in shown if not gates.is_score_of(row.score, trials)]
     if wrong:
         return Check("fail", f"{text}; row {wrong[0].id} shows {wrong[0].score:.4f}")
     return Check("warn" if gates.is_untrustworthy(trials) else "pass", text)
@@ -60,8 +61,8 @@ def _traces(facts: EvalFacts) -> Check:
     if facts.traces is None:
         return Check("unknown", facts.why_unknown("traces"))
     if facts.rows is None:
-        return Check("unknown", f"the database: {facts.why_unknown('rows')}")
-    links = [row.link for row in matching(facts) if row.link]
+        return Check("unknown", f"its rows: {facts.why_unknown('rows')}")
+    links = [row.link for row in standing(facts) if row.link]
     for link in links:
         repo = next((repo for repo in facts.traces if repo.name == link), None)
         if repo is None or (repo.state == "filled" and repo.of_this_run is None):
@@ -70,7 +71,8 @@ def _traces(facts: EvalFacts) -> Check:
             return Check("fail", f"{link}: {repo.state}")
         if not repo.of_this_run:
             return Check("fail", f"{link}: another run's")
-        return Check("pass", f"{link}: {repo.rows or 0:,} rows")
+        few = facts.trials is not None and repo.rows is not None and 2 * repo.rows < facts.trials.valid
+        return Check("warn" if few else "pass", f"{link}: {'many' if repo.rows is None else f'{repo.rows:,}'} rows")
     there = [repo.name for repo in facts.traces if repo.state == "filled" and repo.of_this_run]
     return Check("fail", f"{there[0]}: not linked" if there else "no traces")
 
@@ -82,8 +84,12 @@ def _trials(facts: EvalFacts) -> Check:
     text = gates.matrix(trials)
     if not trials.whole:
         return Check("fail" if gates.fails(trials) else "unknown", f"{text}, by the aggregate alone")
-    if trials.planned is None and trials.attempted:
+    if not trials.planned and trials.attempted:
         return Check("unknown", text)
     if gates.fails(trials):
         return Check("fail", "; ".join((text, *gates.broken_gates(trials))))
+    timeouts = trials.errors.get(gates.TIMEOUT, 0)
+    if facts.kind == "iris-tpu" and 25 * timeouts >= 17 * trials.attempted:
+        share = 100 * timeouts / trials.attempted
+        return Check("warn", f"{text}; {share:.0f} % timed out, more than the 68 % of a leg with a prefix cache")
     return Check("warn" if gates.is_untrustworthy(trials) else "pass", text)

@@ -5,10 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
-from typing import Literal
 
 from benchwright.audit.facts import EvalFacts
 from benchwright.audit.facts_file import read_facts
@@ -18,7 +15,8 @@ from benchwright.audit.gather_iris import IrisSource
 from benchwright.audit.grandfather import read_grandfathered
 from benchwright.audit.iris_jobs import EVALS, iris_table
 from benchwright.audit.iris_results import Buckets
-from benchwright.audit.manifest import NO_HINT, Entry, Hint, read_manifest
+from benchwright.audit.manifest import Entry
+from benchwright.audit.options import Asked, AuditOptions
 from benchwright.audit.record import Audited, summary
 from benchwright.audit.report_text import table
 from benchwright.audit.trace_hub import TraceHub
@@ -26,68 +24,8 @@ from benchwright.audit.trace_names import trace_orgs
 from benchwright.audit.troubles import Troubles
 from benchwright.contract import Exit, Failure, Failures, Outcome, Problem, counted, usage_error
 from benchwright.evaldb import EvalDatabase, open_database, owners_from
-from benchwright.harbor import Benchmarks, Profile, ScanCache, Taxonomy, find_jobs
+from benchwright.harbor import Benchmarks, Profile, ScanCache, Taxonomy
 from benchwright.objects.credentials import settings_from_environment
-
-_REPORTS = (".md", ".html")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditOptions:
-    """What is asked for; see the script's help. Paths are as they were given.
-
-    ``hint`` is what was said of the runs in ``job_dirs``, or of ``iris_job``, the one job of the buckets that is meant.
-    """
-
-    job_dirs: tuple[Path, ...] = ()
-    jobs_root: Path | None = None
-    manifest: Path | None = None
-    iris: tuple[str, ...] = ()
-    iris_jobs: Path | None = None
-    iris_job: str | None = None
-    hint: Hint = NO_HINT
-    since: datetime | None = None
-    profile: str | None = None
-    benchmarks: Path | None = None
-    grandfather: Path | None = None
-    database: Literal["postgres", "supabase", "none"] | None = None
-    hub: bool = True
-    slurm: bool | None = None
-    cache: Path | None = None
-    remember: bool = True
-    facts: Path | None = None
-    report: Path | None = None
-
-    def check(self) -> None:
-        """Whether the options go together.
-
-        Raises:
-            Failure: they do not; every problem (exit 2).
-        """
-        places = {
-            "JOB_DIR": self.job_dirs,
-            "--jobs-root": self.jobs_root,
-            "--manifest": self.manifest,
-            "--iris": self.iris,
-        }
-        given = [name for name, value in places.items() if value]
-        problems = []
-        if self.facts and given:
-            problems.append(
-                Problem("usage", "--facts", f"beside {', '.join(given)}", "facts, or folders to gather from")
-            )
-        if not self.facts and not given:
-            problems.append(Problem("usage", "JOB_DIR", "missing", f"one of {', '.join((*places, '--facts'))}"))
-        if self.iris_jobs and not self.iris:
-            problems.append(Problem("usage", "--iris-jobs", "without --iris", "the buckets of its jobs, too"))
-        if self.cache and not self.remember:
-            problems.append(Problem("usage", "--no-cache", "beside --cache", "one of them"))
-        if self.report and self.report.suffix not in _REPORTS:
-            problems.append(
-                Problem("usage", "--report", str(self.report), f"a name that ends in {' or '.join(_REPORTS)}")
-            )
-        if problems:
-            raise Failure(problems, exit=Exit.USAGE)
 
 
 def facts_in_file(options: AuditOptions) -> list[EvalFacts]:
@@ -104,11 +42,10 @@ def gathered(options: AuditOptions, *, now: datetime, talk: Callable[[str], None
     """All facts about the runs that are asked for.
 
     Raises:
-        Failure: an option, a file that one names or a folder is wrong; every problem (exit 2). Of Iris, a bucket's
-            credentials are missing (exit 3), or its table of jobs does not come (exit 4).
+        Failure: an option, a file that one names or a folder is wrong; every problem (exit 2).
     """
     failures = Failures()
-    entries: list[Entry] = []
+    asked = Asked()
     profile: Profile | None = None
     benchmarks: Benchmarks | None = None
     spared: frozenset[str] = frozenset()
@@ -119,12 +56,12 @@ def gathered(options: AuditOptions, *, now: datetime, talk: Callable[[str], None
     with failures.collected():
         spared = read_grandfathered(options.grandfather) if options.grandfather else spared
     with failures.collected():
-        entries = _entries(options)
+        asked = Asked.by(options)
     iris: IrisSource | None = None
     with failures.collected():
-        iris = _iris(options, [entry for entry in entries if entry.remote])
+        iris = _iris(options, [entry for entry in asked.entries if entry.remote])
     failures.settle()
-    entries = [entry for entry in entries if not entry.remote]
+    entries = [entry for entry in asked.entries if not entry.remote]
     assert profile is not None and benchmarks is not None
     settings = settings_from_environment()
     database, owners = _database(options, settings)
@@ -142,7 +79,10 @@ def gathered(options: AuditOptions, *, now: datetime, talk: Callable[[str], None
     buckets = f" and {counted(len(iris.buckets.readers), 'bucket')}" if iris else ""
     talk(f"reading {counted(len(entries), 'job folder')}{buckets}")
     try:
-        return gather(entries, sources, now=now, progress=progress)
+        found = gather(entries, sources, now=now, progress=progress)
+        if asked.passed_over is not None:
+            found.troubles.tell(asked.passed_over)
+        return found
     finally:
         if isinstance(database, EvalDatabase):
             database.close()
@@ -163,19 +103,6 @@ def outcome(audited: Sequence[Audited], troubles: Troubles | None) -> Outcome:
         problems=troubles.problems if troubles is not None else (),
         exit=told or (Exit.DONE if settled else Exit.NO),
     )
-
-
-def _entries(options: AuditOptions) -> list[Entry]:
-    """The runs that are asked for, each once."""
-    entries = [Entry(path, options.hint) for path in options.job_dirs]
-    if options.manifest is not None:
-        entries += read_manifest(options.manifest, options.jobs_root)
-    elif options.jobs_root is not None:
-        entries += [Entry(options.jobs_root / place.name) for place in find_jobs(options.jobs_root)]
-    once: dict[Path, Entry] = {}
-    for entry in entries:
-        once.setdefault(entry.path.absolute(), entry)
-    return list(once.values())
 
 
 def _iris(options: AuditOptions, told: Sequence[Entry]) -> IrisSource | None:

@@ -1,11 +1,15 @@
-"""The exact command of each action."""
+"""The actions that rules recommend, each with its exact command."""
 
 from __future__ import annotations
 
+import re
 import shlex
 
 from benchwright.audit.facts import EvalFacts, RowFacts
+from benchwright.audit.verdict import Action
 
+_PYTHON = ".venv/bin/python"
+"""Of this checkout, from its root, as all its documents have it: another machine's paths would help nobody there."""
 LAUNCH_GOTCHAS = (
     "the folder that Harbor writes its jobs to must be one the job may write",
     "a served model needs the provider's prefix and both parts of its name: hosted_vllm/ORG/NAME",
@@ -16,27 +20,77 @@ LAUNCH_GOTCHAS = (
 """What to look at before an eval that never ran is launched again."""
 
 
+REGION = "see that the launcher prints its region before the job runs: where it finds none, it writes to another bucket"
+"""What a launch of Iris is to be watched for."""
+
+_COPIES = "iris_copies"
+_NAME = re.compile(r"[\w-][\w.-]*")
+
+
 def again(facts: EvalFacts) -> str:
     """The audit once more; for an Iris job, of its buckets."""
     place = shlex.join(["--iris", *facts.buckets]) if facts.buckets else _folder(facts)
-    return f"python scripts/eval/audit_evals.py {place}"
+    return f"{_PYTHON} scripts/eval/audit_evals.py {place}"
 
 
-def launch(facts: EvalFacts) -> str:
-    """The launch once more, as it was; empty where nobody knows how it was."""
-    if facts.kind in ("iris-tpu", "iris-gpu"):
-        return f"python eval/cloud/launch_eval_iris.py --job_name {shlex.quote(facts.run_tag)} --max-retries 2"
+def launch(facts: EvalFacts, why: str, *, anew: bool = False) -> tuple[Action, ...]:
+    """The launch once more, as it was, without a command where nobody knows how that was.
+
+    ``anew`` is for a run of which no trial is to stay: what is launched over a finished one keeps them all.
+    """
+    command = launch_command(facts, anew=anew)
+    if not _is_iris(facts):
+        moved = ", with this folder moved away before: what runs over it keeps its trials" if anew else ""
+        return (Action(why + moved, command),)
+    named = " under a name of its own: under the same one Harbor keeps the trials" if anew else " under the same name"
+    return Action(why + named, command), Action(REGION)
+
+
+def launch_command(facts: EvalFacts, *, anew: bool = False) -> str:
+    """The command of a launch, empty where nobody knows how that was."""
+    if _is_iris(facts):
+        return _iris_launch(f"{facts.run_tag}-rf" if anew else facts.run_tag)
     return (facts.job.submit if facts.job else None) or ""
 
 
-def resume(facts: EvalFacts) -> str:
-    """The errored trials once more, the valid ones kept."""
-    return launch(facts) if facts.kind.startswith("iris") else f"python scripts/eval/prepare_resume.py {_folder(facts)}"
+def resume(facts: EvalFacts, why: str) -> tuple[Action, ...]:
+    """The trials without a reward once more, the valid ones kept."""
+    region = (Action(REGION),) if _is_iris(facts) else ()
+    return Action(why, resume_command(facts)), *region
 
 
-def push(facts: EvalFacts, *, traces: bool, repo: str | None = None, renew: bool = False) -> str:
-    """Traces up and the row right, in one; the names are said where they are known."""
-    words = ["python", "scripts/database/manual_db_eval_push.py", "--job-dir", facts.folder or "JOB_DIR"]
+def resume_command(facts: EvalFacts) -> str:
+    """The command of a resume: for an Iris job, its launch under the same name."""
+    if _is_iris(facts):
+        return _iris_launch(facts.run_tag)
+    return f"{_PYTHON} scripts/eval/prepare_resume.py {_folder(facts)}"
+
+
+def push(
+    facts: EvalFacts, why: str, *, traces: bool, repo: str | None = None, renew: bool = False
+) -> tuple[Action, ...]:
+    """Traces up and the row right, in one; the names are said where they are known.
+
+    What is in a bucket is copied to a folder before, and the copy is removed behind it.
+    """
+    folder = facts.folder or "JOB_DIR"
+    if "://" not in folder:
+        return (Action(why, _push(facts, folder, traces, repo, renew)),)
+    copy = f"{_COPIES}/{facts.run_tag if _NAME.fullmatch(facts.run_tag) else 'job'}"
+    return (
+        Action("copy it here, since what registers it reads a folder", _copy(folder, copy)),
+        Action(why, _push(facts, copy, traces, repo, renew)),
+        Action("remove the copy when the audit says OK: the bucket keeps the results", shlex.join(["rm", "-r", copy])),
+    )
+
+
+def repair(what: str, row: RowFacts, *values: str) -> str:
+    """One repair of one row."""
+    return shlex.join([_PYTHON, "scripts/database/repair_registration.py", what, "--row", row.id, *values])
+
+
+def _push(facts: EvalFacts, folder: str, traces: bool, repo: str | None, renew: bool) -> str:
+    words = [_PYTHON, "scripts/database/manual_db_eval_push.py", "--job-dir", folder]
     for flag, value in (
         ("--hf-repo", repo),
         ("--model-name", facts.model),
@@ -49,9 +103,22 @@ def push(facts: EvalFacts, *, traces: bool, repo: str | None = None, renew: bool
     return shlex.join(words)
 
 
-def repair(what: str, row: RowFacts, *values: str) -> str:
-    """One repair of one row."""
-    return shlex.join(["python", "scripts/database/repair_registration.py", what, "--row", row.id, *values])
+def _copy(address: str, folder: str) -> str:
+    """The client's copy of a job's folder in a bucket, which repeats nothing when it is run again."""
+    kind, _, place = address.partition("://")
+    to = shlex.quote(folder)
+    if kind == "gs":
+        return f"mkdir -p {to} && gsutil -m rsync -r {shlex.quote(address)} {to}"
+    endpoint = ' --endpoint-url "$R2_ENDPOINT_URL"' if kind == "r2" else ""
+    return f"aws s3 sync{endpoint} {shlex.quote(f's3://{place}')} {to}"
+
+
+def _iris_launch(name: str) -> str:
+    return f"python eval/cloud/launch_eval_iris.py --job_name {shlex.quote(name)} --max-retries 2"
+
+
+def _is_iris(facts: EvalFacts) -> bool:
+    return facts.kind.startswith("iris")
 
 
 def deregister(facts: EvalFacts, row: RowFacts) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import NamedTuple
 
 from benchwright.audit.record import Audited
 from benchwright.audit.report_figures import ErrorClass, error_classes
-from benchwright.audit.report_words import visible
+from benchwright.audit.report_words import LONGEST, titles, visible
 from benchwright.contract import counted
 
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
@@ -62,14 +63,14 @@ class ErrorBars:
     """The bars of the evals that recorded exceptions, ``without`` of them did not.
 
     ``gate`` is where a tenth of the attempted trials is, in percent of the width, ``most`` what the whole width is, in
-    percent of the attempted trials.
+    whole tens of percent of the attempted trials.
     """
 
     bars: list[Bar]
     legend: list[Legend]
     without: int
     gate: float
-    most: float
+    most: int
 
 
 class _Eval(NamedTuple):
@@ -87,11 +88,12 @@ class _Eval(NamedTuple):
 def error_bars(audited: Sequence[Audited]) -> ErrorBars:
     """The bars of some evals, in their order; the seven most frequent classes have colours of their own."""
     evals = []
-    for place, one in enumerate(audited, start=1):
+    names_of_evals = titles(one.facts for one in audited)
+    for place, (one, title) in enumerate(zip(audited, names_of_evals, strict=True), start=1):
         attempted = one.facts.trials.attempted if one.facts.trials else 0
         classes = [(name, error) for name, error in error_classes(one.facts) if error.trials]
         if attempted:
-            evals.append(_Eval(f"eval-{place}", visible(one.facts.run_tag, 400), attempted, classes))
+            evals.append(_Eval(f"eval-{place}", visible(title, LONGEST), attempted, classes))
     totals: Counter[str] = Counter()
     for one_eval in evals:
         totals.update({name: error.trials for name, error in one_eval.classes})
@@ -102,9 +104,9 @@ def error_bars(audited: Sequence[Audited]) -> ErrorBars:
     others = names[len(colours) :]
     if others:
         legend.append(Legend(counted(len(others), "other name"), _OTHER, False, sum(totals[name] for name in others)))
-    most = max([_SHORTEST, *(one_eval.share for one_eval in evals)])
+    most = max([_SHORTEST, *(math.ceil(round(10 * one_eval.share, 9)) / 10 for one_eval in evals)])
     bars = [_bar(one_eval, colours, most) for one_eval in evals if one_eval.classes]
-    return ErrorBars(bars, legend, len(evals) - len(bars), round(100 * _GATE / most, 3), round(100 * most, 1))
+    return ErrorBars(bars, legend, len(evals) - len(bars), round(100 * _GATE / most, 3), round(100 * most))
 
 
 def _bar(one: _Eval, colours: Mapping[str, str], most: float) -> Bar:

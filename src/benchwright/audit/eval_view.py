@@ -9,7 +9,19 @@ from benchwright.audit import gates
 from benchwright.audit.facts import EvalFacts, TrialFacts
 from benchwright.audit.record import Audited
 from benchwright.audit.report_figures import MEANINGS, error_classes
-from benchwright.audit.report_words import KINDS, Gap, gaps, number, pasted, sentence, share, visible
+from benchwright.audit.report_words import (
+    KINDS,
+    LONGEST,
+    Gap,
+    filed_under,
+    gaps,
+    listed_rows,
+    number,
+    pasted,
+    sentence,
+    share,
+    visible,
+)
 from benchwright.audit.verdict import Status, Verdict
 
 Tone = Literal["settled", "wait", "work", "wrong", "stop"]
@@ -23,9 +35,7 @@ _TONES: dict[Verdict, Tone] = {
     "STOP": "stop",
 }
 _MOST = 60
-"""Rows of an eval's own tables that are shown."""
-_LONGEST = 400
-"""Letters of a text that is no command."""
+"""Classes or notes of an eval that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +105,13 @@ FIGURES = (
 """The columns of ``EvalView.figures``, and what each says."""
 
 
-def view_of(one: Audited, place: int) -> EvalView:
-    """The view of the eval that is shown as number ``place``."""
+def view_of(one: Audited, place: int, title: str) -> EvalView:
+    """The view of the eval that is shown as number ``place`` and called ``title``."""
     facts, judgement = one.facts, one.judgement
     names = [_short(name) for name in (facts.model, facts.benchmark, facts.agent) if name is not None]
     return EvalView(
         id=f"eval-{place}",
-        tag=_short(facts.run_tag),
+        tag=_short(title),
         label=" ".join((_short(facts.run_tag), *names)),
         about=" · ".join(names) or "model and benchmark unknown",
         place=", ".join((KINDS[facts.kind], *([_short(facts.folder)] if facts.folder else []))),
@@ -157,19 +167,18 @@ def _errors(facts: EvalFacts) -> Listing:
 
 
 def _rows(one: Audited) -> Listing:
-    """The rows of every owner; those with something to do come first where not all have room."""
-    known = {row.id: row for row in one.facts.rows or ()}
-    advised = sorted(one.judgement.rows, key=lambda row: row.advice == "leave")
+    listed, more = listed_rows(one.facts, one.judgement.rows)
     rows = []
-    for row in advised[:_MOST]:
-        facts = known[row.id]
+    for row, facts in listed:
         created = facts.created or facts.submitted
         when = created.isoformat(sep=" ", timespec="minutes") if created else "—"
-        texts = (row.id, row.owner, row.status, number(facts.score), when, facts.link or "—", row.advice, row.why)
+        odd = ", ".join(sorted(facts.issues)) or "—"
+        advised = (row.id, row.owner, row.status, row.advice, row.why)
+        texts = (*advised, filed_under(facts), odd, number(facts.score), when, facts.link or "—")
         rows.append(tuple(map(_short, texts)))
-    headings = ("row", "owner", "status", "score", "created", "traces", "advice", "why")
-    return Listing(headings, rows, len(advised) - len(rows))
+    headings = ("row", "owner", "status", "advice", "why", "filed under", "odd about it", "score", "created", "traces")
+    return Listing(headings, rows, more)
 
 
 def _short(text: str) -> str:
-    return visible(text, _LONGEST)
+    return visible(text, LONGEST)

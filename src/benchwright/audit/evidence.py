@@ -19,24 +19,22 @@ class Proof(Enum):
 def proof_of_zero(trials: TrialFacts) -> Proof:
     """Whether a score of 0, or none at all, is the model's own.
 
-    It is proved where nine tenths of the planned trials have a reward, their agents were at work, tokens or requests
-    were counted, and no single class of errors is all there is. It is broken where counts are there and are 0, where
-    no agent worked, or where nearly every trial ended in one error that is not the agent's own running out of time.
-    An aggregate alone shows neither.
+    It is proved where nine tenths of the planned trials have a reward, as many agents were at work, tokens or requests
+    were counted for as many, and no single class of errors is all there is. It is broken where nothing reached the
+    model: counts are there and are 0, no agent worked, or nothing is counted and nearly every trial ended in one error
+    that is not the agent's own running out of time. Counts of a few for many trials tell neither, nor does an aggregate
+    alone.
     """
     if trials.reward_sum or trials.nonzero or not trials.attempted:
         return Proof.NOT_NEEDED
     if not trials.whole:
         return Proof.OPEN
     counts = [count for count in (trials.tokens, trials.requests) if count is not None]
-    reached = any(counts)
-    wall = [name for name, number in trials.errors.items() if 10 * number >= 9 * trials.attempted]
-    if not reached and (counts or trials.worked == 0):
+    walls = [name for name, number in trials.errors.items() if 10 * number >= 9 * trials.attempted]
+    if not any(counts) and (counts or trials.worked == 0 or any(name not in trials.informative for name in walls)):
         return Proof.BROKEN
-    if any(name not in trials.informative for name in wall):
-        return Proof.BROKEN
-    enough = trials.planned is not None and 10 * trials.valid >= 9 * trials.planned
-    at_work = trials.worked is not None and 10 * trials.worked >= 9 * trials.valid
-    if reached and enough and not wall and at_work:
+    enough = bool(trials.planned) and 10 * trials.valid >= 9 * (trials.planned or 0)
+    at_work = [trials.worked or 0, *counts]
+    if counts and enough and not walls and all(10 * count >= 9 * trials.valid for count in at_work):
         return Proof.PROVED
     return Proof.OPEN

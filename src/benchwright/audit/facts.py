@@ -1,8 +1,9 @@
 """What is known of an eval, from whatever source: the only thing that a verdict follows from.
 
 Each part is None where it was not learned, with the reason in ``EvalFacts.unknown``. Nothing here is judged:
-which of it passes is ``rules``' to say. The JSON form (``--dump-facts``, ``--facts``) has the same names; what is
-left out is unknown, so that a case is a few lines.
+which of it passes is ``rules``' to say. The JSON form (``--dump-facts``, ``--facts``) has the same names; a part
+that is left out is unknown, so that a case is a few lines. Of the trials, a count that is left out is 0; of a row it
+is unknown whose run it is, whether its job lives, and whether its statistics pass.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
+Name = Annotated[str, msgspec.Meta(min_length=1)]
 Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 """An aware time: without a zone it could not be compared with any other."""
 
@@ -120,16 +122,17 @@ class TraceRepo(_Part, frozen=True):
 class RowFacts(_Part, frozen=True):
     """A row of ``sandbox_jobs`` of the same model and benchmark, or of the run.
 
-    ``of_run`` says whether it is this run's, by its ids: a row that only bears its name is ``maybe``. ``live`` is None
-    where nobody can say whether its job is. ``fails`` says whether its own statistics fail a gate, None without any.
-    ``names`` are the codes of what is wrong with it by itself, such as ``numeric-model``.
+    ``of_run`` says whether it is this run's, by its ids: a row that only bears its name is ``maybe``, and so is one of
+    which a file does not say it. ``live`` is None where nobody can say whether its job is. ``fails`` says whether its
+    own statistics fail a gate, None where they do not tell. ``issues`` are the codes of what is odd about it by itself,
+    such as ``numeric-model``.
     """
 
     id: str
     owner: str
-    status: str = "Finished"
-    of_run: Literal["yes", "no", "maybe"] = "yes"
-    live: bool | None = False
+    status: str
+    of_run: Literal["yes", "no", "maybe"] = "maybe"
+    live: bool | None = None
     model: str | None = None
     benchmark: str | None = None
     agent: str | None = None
@@ -161,7 +164,7 @@ class EvalFacts(_Part, frozen=True):
     measurement: bool = False
     moving: bool = False
     profile: str = ""
-    owners: frozenset[str] = frozenset()
+    owners: frozenset[Name] = frozenset()
     grandfathered: frozenset[str] = frozenset()
     job: JobFacts | None = None
     trials: TrialFacts | None = None

@@ -79,15 +79,17 @@ def _struct_problems(where: str, value: Any, kind: type[msgspec.Struct]) -> Iter
             if field.required:
                 yield Problem("facts", f"{where}: {name}", "missing", "a value")
             continue
-        yield from _field_problems(f"{where}: {name}", name, value[name], field.type)
+        nested = name if kind is EvalFacts else ""
+        yield from _field_problems(f"{where}: {name}", nested, value[name], field.type)
 
 
-def _field_problems(where: str, name: str, value: Any, kind: Any) -> Iterator[Problem]:
-    if name in _PARTS and isinstance(value, dict):
-        yield from _struct_problems(where, value, _PARTS[name])
-    elif name in _LISTS and isinstance(value, list):
+def _field_problems(where: str, nested: str, value: Any, kind: Any) -> Iterator[Problem]:
+    """What is wrong with a value; ``nested`` is its name where it is a part of an eval's facts."""
+    if nested in _PARTS and isinstance(value, dict):
+        yield from _struct_problems(where, value, _PARTS[nested])
+    elif nested in _LISTS and isinstance(value, list):
         for number, one in enumerate(value, start=1):
-            yield from _struct_problems(f"{where} {number}", one, _LISTS[name])
+            yield from _struct_problems(f"{where} {number}", one, _LISTS[nested])
     else:
         try:
             msgspec.convert(value, kind)
@@ -100,6 +102,7 @@ def _filled(
 ) -> EvalFacts:
     """The facts of an eval, with what its profile says of errors where it does not itself."""
     facts = msgspec.convert(one, EvalFacts)
+    problems += _doubled(where, facts)
     if facts.trials is None:
         return facts
     problems += _contradictions(f"{where}: trials", facts.trials)
@@ -118,6 +121,22 @@ def _filled(
     return msgspec.structs.replace(facts, trials=trials, profile=profile.name)
 
 
+def _doubled(where: str, facts: EvalFacts) -> Iterator[Problem]:
+    """Rows and repos that are there twice, of which nobody knows which is right, and impossible repos."""
+    for noun, names in (
+        ("row", [row.id for row in facts.rows or ()]),
+        ("repo", [one.name for one in facts.traces or ()]),
+    ):
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            yield Problem("facts", f"{where}: {noun} {name}", "again", "each once")
+    for repo in facts.traces or ():
+        if repo.shared > repo.compared:
+            found = f"{repo.shared} shared"
+            yield Problem(
+                "facts", f"{where}: repo {repo.name}", found, f"at most the {repo.compared} that were compared"
+            )
+
+
 def _contradictions(where: str, trials: TrialFacts) -> Iterator[Problem]:
     """Counts that no trials have: a verdict on them would be one on nothing."""
     for name, number in trials.unscored.items():
@@ -126,6 +145,8 @@ def _contradictions(where: str, trials: TrialFacts) -> Iterator[Problem]:
             yield Problem("facts", f"{where}: unscored: {name}", str(number), recorded)
     if sum(trials.errors.values()) > trials.attempted:
         yield Problem("facts", f"{where}: errors", f"{sum(trials.errors.values())} in all", "at most one a trial")
+    if trials.reward_sum and not trials.valid:
+        yield Problem("facts", f"{where}: reward_sum", f"{trials.reward_sum}", "0, since no trial is valid")
     for name, most in (("nonzero", trials.valid), ("worked", trials.attempted)):
         number = getattr(trials, name)
         if number is not None and number > most:

@@ -10,21 +10,18 @@ from benchwright.contract import counted
 
 TOLERANCE = 5e-4
 """How far a stored score may be from one of ours and still be it: some stores keep three digits."""
+TIMEOUT = "AgentTimeoutError"
+"""The exception of an agent that ran out of its time."""
 
 
 def covers_too_little(trials: TrialFacts) -> bool:
     """Whether fewer than nine tenths of the planned trials say how they ended. An unknown plan covers nothing."""
-    return trials.planned is None or 10 * trials.covered < 9 * trials.planned
+    return not trials.planned or 10 * trials.covered < 9 * trials.planned
 
 
 def errs_too_much(trials: TrialFacts) -> bool:
     """Whether more than a tenth of the attempted trials have an exception that counts."""
     return 10 * trials.invalid > trials.attempted
-
-
-def is_contaminated(trials: TrialFacts) -> bool:
-    """Whether so many trials ran out of time, four in five, that a server without a prefix cache must be to blame."""
-    return trials.attempted > 0 and 5 * trials.errors.get("AgentTimeoutError", 0) >= 4 * trials.attempted
 
 
 def fails(trials: TrialFacts) -> bool:
@@ -83,6 +80,20 @@ def scores(trials: TrialFacts) -> dict[str, float | None]:
         "over_valid": over(trials.valid),
         "over_planned": over(trials.planned),
     }
+
+
+def times_out_too_often(trials: TrialFacts) -> bool:
+    """Whether four attempted trials in five or more ran out of time: on a TPU, what a leg without a cache shows."""
+    return trials.attempted > 0 and 5 * trials.errors.get(TIMEOUT, 0) >= 4 * trials.attempted
+
+
+def is_score_of(score: float | None, trials: TrialFacts) -> bool:
+    """Whether a score is what these trials come to, over the attempted, the valid or the planned ones.
+
+    Without a trial there is none.
+    """
+    known = scores(trials)
+    return trials.attempted > 0 and any(same_score(score, known[name]) for name in known if name != "stored")
 
 
 def same_score(one: float | None, other: float | None) -> bool:

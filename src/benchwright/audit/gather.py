@@ -11,7 +11,7 @@ from benchwright.audit.facts import EvalFacts, JobFacts
 from benchwright.audit.gather_folder import FolderRules, read_legs
 from benchwright.audit.gather_iris import IrisSource, read_iris_legs
 from benchwright.audit.gather_job import job_facts
-from benchwright.audit.gather_rows import FoundRows, Judging, find_rows, row_facts, siblings
+from benchwright.audit.gather_rows import FoundRows, Judging, doubles, find_rows, row_facts, siblings
 from benchwright.audit.gather_traces import NO_ORGS, Looks, Wanted, is_enough, look_into, trace_facts, wanted
 from benchwright.audit.manifest import Entry
 from benchwright.audit.run import Leg, Run
@@ -164,7 +164,7 @@ def _with_rows(leg: Leg, found: _Found, scheduler: Scheduler, sources: Sources, 
     if isinstance(rows, str):
         return leg.lacking("rows", rows)
     spared = frozenset(row.id for row in rows if row.id.lower() in sources.grandfathered)
-    return leg.learned(rows=rows, grandfathered=spared).noted(*siblings(rows, leg.facts))
+    return leg.learned(rows=rows, grandfathered=spared).noted(*siblings(rows, leg.facts), *doubles(found))
 
 
 def _with_traces(legs: Sequence[Leg], sources: Sources, troubles: Troubles, progress: ShowProgress) -> list[Leg]:

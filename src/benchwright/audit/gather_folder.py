@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,7 +52,7 @@ def read_legs(entries: Sequence[Entry], rules: FolderRules, troubles: Troubles) 
     for place, hint, lost in found:
         job = next(jobs) if lost is None else lost
         if isinstance(job, Failure):
-            if job.exit is Exit.USAGE and lost is None:
+            if job.exit is Exit.USAGE and lost is None and all(folder.is_dir() for folder in place.folders):
                 raise job
             if job.exit is not Exit.USAGE:
                 troubles.add(job)
@@ -63,19 +63,21 @@ def read_legs(entries: Sequence[Entry], rules: FolderRules, troubles: Troubles) 
 
 
 def _places(entries: Sequence[Entry]) -> list[tuple[JobPlace, Hint, Failure | None]]:
-    """Where each run is, or why that is not known."""
-    found: list[tuple[JobPlace, Hint, Failure | None]] = []
+    """Where each run is, or why that is not known; each once, however often it was named."""
+    found: dict[tuple[Path, ...], tuple[JobPlace, Hint, Failure | None]] = {}
     wrong: list[Failure] = []
     for entry in entries:
+        lost: Failure | None = None
         try:
-            found.append((resolve_job_folder(entry.path), entry.hint, None))
+            place = entry.place or resolve_job_folder(entry.path)
         except Failure as failure:
             if failure.exit is Exit.USAGE and (entry.path.exists() or not entry.listed):
                 wrong.append(failure)
-            found.append((JobPlace(entry.path.name, (entry.path,)), entry.hint, failure))
+            lost, place = failure, JobPlace(entry.path.name, (entry.path.absolute(),))
+        found.setdefault(place.folders, (place, entry.hint, lost))
     if wrong:
         raise Failure([problem for failure in wrong for problem in failure.problems], exit=Exit.USAGE)
-    return found
+    return list(found.values())
 
 
 def _unread(place: JobPlace, hint: Hint, failure: Failure, rules: FolderRules) -> Leg:
@@ -83,7 +85,7 @@ def _unread(place: JobPlace, hint: Hint, failure: Failure, rules: FolderRules) -
     benchmark = rules.benchmarks.resolve(hint.benchmark) if hint.benchmark else rules.benchmarks.in_run_tag(tag)
     model = plain_model(hint.model) or model_in_eval_config(tag, place.folders)
     name = benchmark.name if benchmark else hint.benchmark
-    run = Run(tag=tag, hint=hint, models=_known(hint.model, model), benchmarks=_called(benchmark, hint.benchmark))
+    run = Run(tag=tag, hint=hint, models=_known(hint.model, model), benchmarks=_called([benchmark], hint.benchmark))
     facts = EvalFacts(
         run_tag=tag,
         kind="slurm" if run.launched_by_slurm else "local",
@@ -103,7 +105,9 @@ def legs_of(place: JobPlace, hint: Hint, job: Job, rules: FolderRules) -> list[L
     benchmark = rules.benchmarks.resolve(hint.benchmark) if hint.benchmark else benchmark_of(job, rules.benchmarks)
     name = benchmark.name if benchmark else hint.benchmark
     planned = plan_of(job, benchmark, expected=hint.trials)
-    whole = figures(job, rules.profile, planned)
+    each = {key: (None if hint.benchmark else _benchmark_of(key, rules.benchmarks)) or benchmark for key in job.evals}
+    sizes = {key: _size(one, job) for key, one in each.items() if one is not None}
+    whole = figures(job, rules.profile, planned, sizes)
     own = plain_model(hint.model) or model_in_eval_config(tag, place.folders) or plain_model(job.meta.get("MODEL"))
     served = {key: _runner(job, key) for key in job.evals} or {"": _configured(job)}
     said = (hint.model, own, job.meta.get("MODEL"), *(model for _, model in served.values()))
@@ -114,14 +118,17 @@ def legs_of(place: JobPlace, hint: Hint, job: Job, rules: FolderRules) -> list[L
         job=job,
         hint=hint,
         models=_known(*said, *configured),
-        benchmarks=_called(benchmark, hint.benchmark, job.meta.get("BENCHMARK_NAME"), *datasets),
+        benchmarks=_called((benchmark, *each.values()), hint.benchmark, job.meta.get("BENCHMARK_NAME"), *datasets),
     )
-    notes = _notes(job, whole, rules.profile, name)
+    called = {key: one.name for key, one in each.items() if one is not None}
+    notes = _notes(job, whole, rules.profile, name or some(sorted(set(called.values()))) or None)
     several = len(job.evals) > 1 and bool(whole.by_eval)
+    notes += (f"its folder holds {len(job.evals)} evals, and a row shows one of them",) if several else ()
     models = {model for _, model in served.values()}
     legs = []
     for key, (agent, model) in served.items() if several else [next(iter(served.items()))]:
         one = whole.by_eval[key] if several else whole
+        filed = called.get(key, name) if several else name
         served_as = plain_model(_spelt_out(job, model))
         right = served_as if len(models) > 1 else own or served_as
         facts = EvalFacts(
@@ -130,11 +137,11 @@ def legs_of(place: JobPlace, hint: Hint, job: Job, rules: FolderRules) -> list[L
             folder=as_text(job.folders[0]),
             agent=agent,
             model=right,
-            benchmark=name,
-            measurement=_measures(run, right, name, agent),
+            benchmark=filed,
+            measurement=_measures(run, right, filed, agent),
             moving=job.live,
             profile=rules.profile.name,
-            trials=_trial_facts(place, job, one, rules.profile, len(served) if several else 1),
+            trials=_trial_facts(place, job, one, rules.profile, sizes.get(key) if several else planned.by_benchmark),
             figures=one.facts(),
             notes=notes,
         )
@@ -147,8 +154,21 @@ def legs_of(place: JobPlace, hint: Hint, job: Job, rules: FolderRules) -> list[L
 _UNCOUNTED = "an aggregate alone was read, and it does not say how many trials ended"
 
 
-def _trial_facts(place: JobPlace, job: Job, one: Figures, profile: Profile, evals: int) -> TrialFacts | None:
-    """The figures as the rules read them; None where an aggregate is all there is, and does not count its trials."""
+def _benchmark_of(key: str, benchmarks: Benchmarks) -> Benchmark | None:
+    """The benchmark of one of Harbor's keys, whose last part is the dataset."""
+    return benchmarks.resolve(key.rpartition("__")[2])
+
+
+def _size(benchmark: Benchmark, job: Job) -> int:
+    """How many trials a benchmark makes of one agent and model."""
+    return benchmark.tasks * (job.config.attempts or benchmark.repeats)
+
+
+def _trial_facts(place: JobPlace, job: Job, one: Figures, profile: Profile, size: int | None) -> TrialFacts | None:
+    """The figures as the rules read them; None where an aggregate is all there is, and does not count its trials.
+
+    ``size`` is how many trials the benchmark makes of it.
+    """
     stats = job.aggregate
     if not job.present and stats.ok:
         if stats.completed:
@@ -160,7 +180,7 @@ def _trial_facts(place: JobPlace, job: Job, one: Figures, profile: Profile, eval
     tokens = [count for count in (evidence.tokens_in, evidence.tokens_out) if count is not None]
     return TrialFacts(
         planned=one.planned.total,
-        expected=_expected(place, one, evals),
+        expected=_expected(place, one, size),
         valid=one.valid,
         nonzero=one.valid - one.tally.zeros,
         silent=one.silent,
@@ -180,7 +200,7 @@ def _trial_facts(place: JobPlace, job: Job, one: Figures, profile: Profile, eval
     )
 
 
-def _expected(place: JobPlace, one: Figures, evals: int) -> int | None:
+def _expected(place: JobPlace, one: Figures, size: int | None) -> int | None:
     """How many trials there should be, where that is more or less than the run itself planned; None where it is not.
 
     What a person says of the number settles it. Shards that are not there planned as many as those that are.
@@ -188,9 +208,8 @@ def _expected(place: JobPlace, one: Figures, evals: int) -> int | None:
     total = one.planned.total
     if total is None or one.planned.source == "expected":
         return None
-    by_benchmark = one.planned.by_benchmark
     parts = len(place.folders) + len(place.lacking)
-    known = [number for number in (by_benchmark and by_benchmark // evals,) if number]
+    known = [size] if size else []
     known += [total * parts // len(place.folders)] if place.lacking else []
     return max(known) if known and max(known) != total else None
 
@@ -269,8 +288,8 @@ def _known(*names: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(as_text(name) for name in names if name))
 
 
-def _called(benchmark: Benchmark | None, *names: str | None) -> tuple[str, ...]:
-    own = (benchmark.name, *benchmark.aliases, *benchmark.datasets) if benchmark else ()
+def _called(benchmarks: Iterable[Benchmark | None], *names: str | None) -> tuple[str, ...]:
+    own = [name for one in benchmarks if one for name in (one.name, *one.aliases, *one.datasets)]
     return _known(*own, *names)
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from benchwright.audit.facts import EvalFacts
 from benchwright.audit.gather_folder import FolderRules, legs_of
-from benchwright.audit.iris_jobs import EVALS, IrisJob, IrisKind, chosen
+from benchwright.audit.iris_jobs import EVALS, NO_TABLE, IrisJob, IrisKind, chosen
 from benchwright.audit.iris_results import Buckets, Results, kind_at, read_all
 from benchwright.audit.manifest import NO_HINT, Hint
 from benchwright.audit.model_names import plain_model
@@ -23,12 +23,13 @@ from benchwright.harbor.scan import as_text
 class IrisSource:
     """Where Iris's evals are looked up.
 
-    ``table`` is None where no jobs table is at hand: then every folder of the buckets is a job. ``kind`` is what the
-    jobs ran on where the table does not say, ``hints`` what a person says of a job, by its name.
+    ``table`` is None where no jobs table is at hand, and a failure where it does not come: then every folder of the
+    buckets is a job, and so is each that a person names, and whether one is live is unknown. ``kind`` is what the jobs
+    ran on where the table does not say, ``hints`` what a person says of a job, by its name.
     """
 
     buckets: Buckets
-    table: Sequence[IrisJob] | None = None
+    table: Sequence[IrisJob] | Failure | None = None
     tags: Sequence[str] = EVALS
     since: datetime | None = None
     kind: IrisKind | None = None
@@ -41,20 +42,27 @@ def read_iris_legs(source: IrisSource, rules: FolderRules, troubles: Troubles) -
     Their ``job`` is gathered with that: no scheduler is to be asked for it. The results of a live job are not read.
     What cannot be looked at is unknown, and its failure one of ``troubles``.
     """
-    listed = source.buckets.jobs(troubles) if source.table is None else source.table
-    jobs = chosen(listed, tags=source.tags, since=source.since)
+    untold = troubles.add(source.table) if isinstance(source.table, Failure) else NO_TABLE
+    jobs = _jobs(source, troubles)
     dead = [(source.buckets, job.name) for job in jobs if job.phase != "live"]
     found = {results.name: results for results in read_all(dead)}
-    if source.since is None:
-        for name in sorted(set(source.hints) - {job.name for job in jobs}):
-            troubles.add(_no_such_job(source, name))
-    gathering = _Gathering(source, rules, troubles)
+    gathering = _Gathering(source, rules, troubles, untold)
     return [leg for job in jobs for leg in gathering.legs(job, found.get(job.name))]
 
 
-def _no_such_job(source: IrisSource, name: str) -> Failure:
-    where = "the buckets" if source.table is None else "the jobs table"
-    return Failure(Problem("manifest", name, f"no eval of that name in {where}", "an Iris job's name"), exit=Exit.NO)
+def _jobs(source: IrisSource, troubles: Troubles) -> list[IrisJob]:
+    """The jobs of the table, or without one those of the buckets and those that a person names."""
+    table = source.table
+    if table is None or isinstance(table, Failure):
+        jobs = chosen(source.buckets.jobs(troubles), tags=source.tags, since=source.since)
+        named = set(source.hints) - {job.name for job in jobs}
+        return sorted([*jobs, *map(IrisJob.unlisted, named)], key=lambda job: job.name)
+    jobs = chosen(table, tags=source.tags, since=source.since)
+    if source.since is None:
+        for name in sorted(set(source.hints) - {job.name for job in jobs}):
+            found = "no eval of that name in the jobs table"
+            troubles.add(Failure(Problem("manifest", name, found, "an Iris job's name"), exit=Exit.NO))
+    return jobs
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +70,13 @@ class _Gathering:
     source: IrisSource
     rules: FolderRules
     troubles: Troubles
+    untold: str
 
     def legs(self, job: IrisJob, results: Results | None) -> list[Leg]:
         """The evals of a job; ``results`` is None where they were not looked for."""
         where = results.copy.folder.where if results and results.copy else self.source.buckets.readers[0].url
         kind = job.kind or self.source.kind or kind_at(where)
-        told = job.facts()
+        told = job.facts(self.untold)
         buckets = tuple(reader.url for reader in self.source.buckets.readers)
         legs = [leg.learned(kind=kind, buckets=buckets) for leg in self._with_trials(job.name, results)]
         return [leg.lacking("job", told) if isinstance(told, str) else leg.learned(job=told) for leg in legs]

@@ -87,14 +87,17 @@ def _by_folder(run: Run, now: datetime) -> JobFacts | str:
     return "no job of it is known, and Harbor has not finished: name its slurm_job_id in a manifest"
 
 
-def _writer(run: Run, standings: Iterable[Standing], now: datetime) -> JobFacts | None:
-    """A job that nobody knows of and that goes on with the run: results that change long after the known ones ended."""
+def _writer(run: Run, standings: Iterable[Standing], now: datetime) -> JobFacts | str | None:
+    """A job that nobody knows of and that goes on with the run: results that change long after the known ones ended.
+
+    Whether it is live is unknown between its last result and the time that no run is silent for.
+    """
     ends = [one.ended for one in standings if one.phase == "ended" and one.ended is not None]
-    if not ends or run.written is None or run.ended is not None or now - run.written >= _ZOMBIES:
+    if not ends or run.written is None or run.ended is not None or run.written <= max(ends) + _ZOMBIES:
         return None
-    if run.written <= max(ends) + _ZOMBIES:
-        return None
-    return JobFacts(phase="live", state="still writing", told_by="its folder, after the job that is known of it")
+    if now - run.written < _ZOMBIES:
+        return JobFacts(phase="live", state="still writing", told_by="its folder, after the job that is known of it")
+    return None if _is_quiet(run, now) else "its results changed after the job that is known of it had ended"
 
 
 def _is_of(run: Run, standing: Standing) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,7 +14,7 @@ from benchwright.audit.row_gates import row_fails
 from benchwright.audit.run import Leg, Run
 from benchwright.audit.scheduler import Scheduler, Standing
 from benchwright.audit.trace_names import repo_of_link
-from benchwright.evaldb import EvalDatabase, FoundRow, JobRow, metrics_of, model_key, row_health
+from benchwright.evaldb import EvalDatabase, FoundRow, JobRow, duplicates, metrics_of, model_key, row_health
 from benchwright.evaldb.rows import ENDED
 from benchwright.slurm import is_job_id
 
@@ -102,6 +103,18 @@ def siblings(rows: Sequence[RowFacts], facts: EvalFacts) -> list[str]:
     return notes
 
 
+def doubles(found: FoundRows) -> list[str]:
+    """Which rows are of one agent, model and benchmark: a board shows one of them, and that need not be the best."""
+    notes = []
+    for pair, rows in duplicates(one.row for one in found.rows).items():
+        statuses = Counter(row.job_status for row in rows)
+        said = ", ".join(f"{number:,} {status}" for status, number in sorted(statuses.items()))
+        model, benchmark = rows[0].model or pair.model, rows[0].benchmark or pair.benchmark
+        of = f"agent {pair.agent}, model {model} and benchmark {benchmark}"
+        notes.append(f"{len(rows):,} rows are of {of} ({said}): the board shows one, by default the oldest")
+    return notes
+
+
 def _facts(found: FoundRow, leg: Leg, of_run: OfRun, by: Judging) -> RowFacts:
     row = found.row
     metrics = metrics_of(row.metrics)
@@ -144,9 +157,19 @@ def _of_run(leg: Leg, found: FoundRow, rows: Sequence[FoundRow], scheduler: Sche
 
 
 def _of_run_by_id(run: Run, row: JobRow) -> OfRun:
-    if row.id.lower() in run.row_ids or (row.slurm_job_id is not None and row.slurm_job_id in run.slurm_ids):
+    if row.id.lower() in run.row_ids:
         return "yes"
+    if row.slurm_job_id is not None and row.slurm_job_id in run.slurm_ids:
+        return "yes" if _is_of_its_time(run, row) else "maybe"
     return "maybe" if row.job_name == run.tag else "no"
+
+
+def _is_of_its_time(run: Run, row: JobRow) -> bool:
+    """Whether a row and a run can be of one job: clusters, and years, have jobs of the same number."""
+    times = [time for time in (row.created_at, row.submitted_at, row.started_at, row.ended_at) if time is not None]
+    if not times or run.began is None or run.last_sign is None:
+        return True
+    return min(times) <= run.last_sign + _GONE and run.began - _GONE <= max(times)
 
 
 def is_live(row: JobRow, of_run: OfRun, by: Judging) -> bool | None:
@@ -182,9 +205,13 @@ def _is_job_of(row: JobRow, standing: Standing) -> bool:
 
 
 def _issues(found: FoundRow, leg: Leg, of_run: OfRun, now: datetime) -> frozenset[str]:
-    """The codes of what is wrong with a row, but for those that only the passing of time makes true."""
-    health = row_health(found.row, now=now, run_names=(leg.run.tag,))
-    issues = {remark.code for remark in health if remark.severity != "context" and remark.code != "stale"}
+    """The codes of what is odd about a row, but for those that only the passing of time makes true."""
+    row, trials = found.row, leg.facts.trials
+    health = row_health(row, now=now, run_names=(leg.run.tag,))
+    issues = {remark.code for remark in health if remark.code != "stale"}
+    planned = trials.planned if trials is not None else None
+    if of_run == "yes" and leg.key is None and row.planned_trials and planned and row.planned_trials != planned:
+        issues.add("n-trials-differ")
     if of_run == "yes" and not {"pair", "misnamed-benchmark"} & set(found.by):
         issues |= _other_names(found.row, leg, issues)
     return frozenset(issues)

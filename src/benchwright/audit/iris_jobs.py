@@ -22,6 +22,7 @@ from benchwright.files import read_bytes
 IrisKind = Literal["iris-tpu", "iris-gpu"]
 EVALS = ("*eval-*",)
 """What the launcher calls the jobs that are evals."""
+NO_TABLE = "no table of Iris jobs was given (--iris-jobs FILE)"
 COMMAND_VARIABLE = "BENCHWRIGHT_IRIS_JOBS"
 """Holds the command that prints the table of jobs, in words as for a shell."""
 
@@ -67,22 +68,23 @@ class IrisJob:
         """A job of which only the name is known, no table having been asked."""
         return cls(id=name, name=name, state="", phase=None, began=max(_times_in(name), default=None))
 
-    def facts(self) -> JobFacts | str:
-        """What is known of the job, or why nothing is."""
+    def facts(self, untold: str = NO_TABLE) -> JobFacts | str:
+        """What is known of the job, or why nothing is: ``untold`` says why there is no table that has it."""
         if not self.state:
-            return "no table of Iris jobs was given (--iris-jobs FILE)"
+            return untold
         if self.phase is None:
             return f"the jobs table has {self.id} in state {self.state}, which says nothing"
         return JobFacts(phase=self.phase, state=self.state, id=self.id, told_by="the jobs table")
 
 
-def iris_table(file: Path | None, environment: Mapping[str, str]) -> list[IrisJob] | None:
+def iris_table(file: Path | None, environment: Mapping[str, str]) -> list[IrisJob] | Failure | None:
     """The jobs in a file, else those that the command prints which ``BENCHWRIGHT_IRIS_JOBS`` holds; None without both.
 
-    The command comes from the environment alone and no ``.env``: what lies about in a folder is not run.
+    The command comes from the environment alone and no ``.env``: what lies about in a folder is not run. One that does
+    not answer leaves the jobs unknown, with its failure.
 
     Raises:
-        Failure: as ``read_iris_jobs`` and ``ask_iris_jobs``.
+        Failure: what is there is no such table, or the variable no command; as ``read_iris_jobs`` (exit 2).
     """
     if file is not None:
         return read_iris_jobs(file)
@@ -90,7 +92,12 @@ def iris_table(file: Path | None, environment: Mapping[str, str]) -> list[IrisJo
         words = shlex.split(environment.get(COMMAND_VARIABLE, ""))
     except ValueError as error:
         raise usage_error(COMMAND_VARIABLE, str(error).lower(), "a command's words", code="iris-jobs") from None
-    return ask_iris_jobs(words) if words else None
+    try:
+        return ask_iris_jobs(words) if words else None
+    except Failure as failure:
+        if failure.exit is Exit.USAGE:
+            raise
+        return failure
 
 
 def read_iris_jobs(path: Path) -> list[IrisJob]:

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 
 from benchwright.audit.iris_jobs import IrisJob, IrisKind
 from benchwright.audit.troubles import Troubles
-from benchwright.contract import Exit, Failure, Problem, counted, some, usage_error
+from benchwright.contract import Exit, Failure, Failures, Problem, counted, some, usage_error
 from benchwright.harbor import Aggregate, Job, RemoteFolder, read_tree
 from benchwright.harbor.aggregate import MISSING, read_aggregate
 from benchwright.harbor.scan import CONFIG, RESULT, TRIAL_NAME
 from benchwright.harbor.tree import Odd
 from benchwright.objects import ObjectReader, Patience, StoreLocation, open_reader
 from benchwright.objects.keys import is_key
+from benchwright.objects.reader import Names
 
 PREFIX = "ot-agent"
 """Where in a bucket the jobs are, for an address that does not say."""
@@ -69,6 +70,22 @@ class Results:
 
 
 @dataclass(frozen=True, slots=True)
+class Unopened:
+    """A bucket that cannot be asked from here: whatever is asked of it fails as its opening did."""
+
+    url: str
+    failure: Failure
+
+    def names(self, folder: str = "") -> Names:
+        """Not known, which is not the same as nothing."""
+        raise self.failure
+
+    def read(self, key: str, most: int) -> bytes | None:
+        """Not known."""
+        raise self.failure
+
+
+@dataclass(frozen=True, slots=True)
 class Buckets:
     """The places that Iris jobs may have written to, in the order in which equal copies are preferred."""
 
@@ -84,14 +101,20 @@ class Buckets:
     ) -> Buckets:
         """The buckets at some addresses: ``gs://BUCKET`` means the jobs below ``ot-agent`` in it.
 
+        One whose credentials or client are missing is ``Unopened``.
+
         Raises:
-            Failure: one is no bucket's (exit 2); credentials are missing (exit 3).
+            Failure: addresses that are no bucket's; all of them (exit 2).
         """
-        places = [StoreLocation.parse(address) for address in dict.fromkeys(addresses)]
-        if not places:
+        readers: list[ObjectReader] = []
+        failures = Failures()
+        for address in dict.fromkeys(addresses):
+            with failures.collected():
+                readers.append(_opened(StoreLocation.parse(address), settings, patience))
+        failures.settle()
+        if not readers:
             raise usage_error("bucket", "none", "gs://BUCKET or s3://BUCKET, each that a job may have written to")
-        whole = [place if place.prefix or place.kind == "local" else replace(place, prefix=PREFIX) for place in places]
-        return cls(tuple(open_reader(place, settings=settings, patience=patience) for place in whole))
+        return cls(tuple(readers))
 
     def jobs(self, troubles: Troubles) -> list[IrisJob]:
         """The jobs that have a folder in any bucket; one that cannot be listed is one of ``troubles``."""
@@ -139,6 +162,17 @@ def read_all(jobs: Sequence[tuple[Buckets, str]]) -> list[Results]:
 def kind_at(address: str) -> IrisKind:
     """What jobs ran on that write to such a bucket: those on TPUs write to Google's, those on GPUs to others."""
     return "iris-tpu" if address.startswith("gs:") else "iris-gpu"
+
+
+def _opened(place: StoreLocation, settings: Mapping[str, str] | None, patience: Patience | None) -> ObjectReader:
+    if not place.prefix and place.kind != "local":
+        place = replace(place, prefix=PREFIX)
+    try:
+        return open_reader(place, settings=settings, patience=patience)
+    except Failure as failure:
+        if failure.exit is Exit.USAGE:
+            raise
+        return Unopened(f"{place.kind}://{place.place}/{place.prefix}", failure)
 
 
 def _copies(reader: ObjectReader, name: str) -> list[Copy]:

@@ -12,6 +12,7 @@ from typing import Any
 from benchwright.audit.trace_names import repo_of_link
 from benchwright.contract import Exit, Failure, Problem, said, usage_error
 from benchwright.files import read_bytes
+from benchwright.harbor import JobPlace
 from benchwright.slurm import is_job_id
 
 _MOST_BYTES = 2**26
@@ -43,13 +44,15 @@ class Entry:
     """A run to audit: where it is, and what was said of it.
 
     One that a manifest lists is an eval even where its folder is gone; a path on the command line has to be one.
-    ``remote`` is the address of one that is in a bucket, where Iris wrote it; its name is that of ``path``.
+    ``remote`` is the address of one that is in a bucket, where Iris wrote it; its name is that of ``path``. ``place``
+    is where its results are, None where that is still to be found out.
     """
 
     path: Path
     hint: Hint = NO_HINT
     listed: bool = False
     remote: str = ""
+    place: JobPlace | None = None
 
 
 def read_manifest(path: Path, root: Path | None) -> list[Entry]:

@@ -32,7 +32,7 @@ _ADDRESS = "the address of a job, gs://BUCKET/FOLDER/JOB or s3://BUCKET/FOLDER/J
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which jobs are looked at.
+    """Which jobs are looked at. A ``table`` that does not come is a failure, and no job is known to be dead then.
 
     ``places`` are folders of jobs, addresses of jobs in buckets, and names of jobs in ``buckets``; ``root`` is a folder
     of jobs. Without ``places`` every job of ``buckets`` is looked at that ``table`` has, or without a table their
@@ -42,9 +42,14 @@ class Wanted:
     places: tuple[str, ...] = ()
     root: Path | None = None
     buckets: Buckets | None = None
-    table: Sequence[IrisJob] | None = None
+    table: Sequence[IrisJob] | Failure | None = None
     tags: Sequence[str] = EVALS
     since: datetime | None = None
+
+    @property
+    def told(self) -> Sequence[IrisJob]:
+        """The jobs of the table, none without one."""
+        return () if self.table is None or isinstance(self.table, Failure) else self.table
 
     @classmethod
     def asked_for(
@@ -61,13 +66,13 @@ class Wanted:
         """What the options of a script ask for; ``jobs`` is the file of the jobs table.
 
         Raises:
-            Failure: no job is named, an address is none, or the table cannot be had; every problem.
+            Failure: no job is named, an address or the table is none; every problem (exit 2).
         """
         if not places and root is None and not buckets:
             raise usage_error("PLACE", "missing", "a job, --jobs-root or --iris")
         failures = Failures()
         opened: Buckets | None = None
-        table: list[IrisJob] | None = None
+        table: list[IrisJob] | Failure | None = None
         with failures.collected():
             opened = Buckets.at(buckets) if buckets else None
         with failures.collected():
@@ -106,8 +111,11 @@ def look_at(wanted: Wanted, rules: Rules, troubles: Troubles) -> list[Progress]:
     Raises:
         Failure: places that are no jobs; all of them (exit 2).
     """
+    if isinstance(wanted.table, Failure):
+        troubles.add(wanted.table)
+        wanted = replace(wanted, table=None)
     folders, remote = _places(wanted, troubles)
-    table = chosen(wanted.table or (), tags=("*",))
+    table = chosen(wanted.told, tags=("*",))
     live = {job.name: job.phase == "live" for job in table if job.phase is not None}
     looking = _Looking(live, rules, troubles)
     found = [looking.at_folder(*pair) for pair in zip(folders, read_jobs(folders), strict=True)]
@@ -171,7 +179,7 @@ def _places(wanted: Wanted, troubles: Troubles) -> tuple[list[JobPlace], list[tu
             folders |= {found.folders: found for found in find_jobs(wanted.root)}
     failures.settle()
     if wanted.buckets is not None and not wanted.places:
-        listed = wanted.buckets.jobs(troubles) if wanted.table is None else wanted.table
+        listed = wanted.buckets.jobs(troubles) if wanted.table is None else wanted.told
         named = chosen(listed, tags=wanted.tags, since=wanted.since)
         remote += [(wanted.buckets, job.name) for job in named]
     return list(folders.values()), remote

@@ -62,4 +62,4 @@ def _line(one: Progress) -> str:
 
 def _resume(one: Progress) -> str:
     kind = kind_at(one.where) if "://" in one.where else "local"
-    return commands.resume(EvalFacts(run_tag=one.name, kind=kind, folder=one.where))
+    return commands.resume_command(EvalFacts(run_tag=one.name, kind=kind, folder=one.where))

@@ -58,6 +58,7 @@ class Audited:
     def to_dict(self) -> dict[str, Any]:
         """The eval as the data that ``--json`` prints."""
         facts, judgement = self.facts, self.judgement
+        known = {row.id: msgspec.to_builtins(row, order="sorted") for row in facts.rows or ()}
         return {
             "run_tag": facts.run_tag,
             "kind": facts.kind,
@@ -73,7 +74,7 @@ class Audited:
             "verdict": judgement.verdict,
             "why": judgement.why,
             "actions": [{"why": action.why, "command": action.command} for action in judgement.actions],
-            "rows": [msgspec.to_builtins(row) for row in judgement.rows],
+            "rows": [known[row.id] | msgspec.to_builtins(row) for row in judgement.rows],
             "notes": list(judgement.notes),
         }
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from benchwright.audit import commands, gates
 from benchwright.audit.evidence import Proof, proof_of_zero
 from benchwright.audit.facts import EvalFacts, RowFacts, TrialFacts
-from benchwright.audit.rows import contest, foreign_row, matching, own_rows, serves
+from benchwright.audit.rows import contested, foreign, matching, own, serving
 from benchwright.contract import Problem, some
 from benchwright.evaldb.rows import ENDED
 
@@ -18,9 +18,9 @@ UNKNOWN = frozenset({"job-unknown", "trials-unknown", "rows-unknown"})
 """Refusals that a source which answers may lift."""
 
 _MISNAMED = {
-    "numeric-model": ("model", "fix-model", "--model"),
-    "hash-benchmark": ("benchmark", "fix-benchmark", "--benchmark"),
-    "run-dir-benchmark": ("benchmark", "fix-benchmark", "--benchmark"),
+    "numeric-model": ("model", "fix-model", "--model-name"),
+    "hash-benchmark": ("benchmark", "fix-benchmark", "--benchmark-name"),
+    "run-dir-benchmark": ("benchmark", "fix-benchmark", "--benchmark-name"),
 }
 
 
@@ -62,7 +62,7 @@ def _of_trials(facts: EvalFacts) -> Iterator[Problem]:
     if not trials.attempted:
         yield _problem(facts, "no-trials", "no trial left a result")
         return
-    resume = commands.resume(facts)
+    resume = commands.resume_command(facts)
     if trials.planned is None:
         found = "how many trials were planned is unknown"
         yield _problem(facts, "plan-unknown", found, "the benchmark's name, or its size in the benchmarks file")
@@ -78,10 +78,10 @@ def _of_trials(facts: EvalFacts) -> Iterator[Problem]:
 
 def _of_proof(facts: EvalFacts, trials: TrialFacts) -> Iterator[Problem]:
     """What keeps the figures of enough trials from being the model's."""
-    if facts.kind == "iris-tpu" and gates.is_contaminated(trials):
-        share = 100 * trials.errors["AgentTimeoutError"] / trials.attempted
+    if facts.kind == "iris-tpu" and gates.times_out_too_often(trials):
+        share = 100 * trials.errors[gates.TIMEOUT] / trials.attempted
         found = f"{share:.0f} % of the trials timed out on a TPU leg: its score says nothing of the model"
-        yield _problem(facts, "contaminated", found, "below 80 %", commands.launch(facts))
+        yield _problem(facts, "contaminated", found, "below 80 %", commands.launch_command(facts))
     if not trials.whole:
         yield _problem(facts, "aggregate-alone", "an aggregate alone was read: no trial is proved", "its trials")
     if trials.rejecting:
@@ -93,7 +93,7 @@ def _of_proof(facts: EvalFacts, trials: TrialFacts) -> Iterator[Problem]:
     proof = proof_of_zero(trials)
     if proof is Proof.BROKEN:
         found = "the score is 0, and its trials never reached the model"
-        yield _problem(facts, "zero-unproved", found, "trials that ran", commands.launch(facts))
+        yield _problem(facts, "zero-unproved", found, "trials that ran", commands.launch_command(facts))
     elif proof is Proof.OPEN and trials.whole:
         found = "the score is 0, and nothing recorded proves that the trials reached the model"
         yield _problem(facts, "zero-unproved", found, "tokens or requests that were counted")
@@ -104,16 +104,16 @@ def _of_rows(facts: EvalFacts) -> Iterator[Problem]:
         found = f"what the database holds of it is unknown ({facts.why_unknown('rows')})"
         yield _problem(facts, "rows-unknown", found, "an answer")
         return
-    other = foreign_row(facts)
+    other = foreign(facts)
     if other is not None:
         found = f"row {other.id} of this run is {other.owner}'s"
         yield _problem(facts, "not-yours", found, "a row of yours, or none", "tell them")
-    contested = contest(facts, foreign=False)
-    if contested is not None:
-        yield _problem(facts, "rows-unclear", contested, "one row, named by row_id in a manifest")
-    for row in own_rows(facts):
+    disputed = contested(facts)
+    if disputed is not None:
+        yield _problem(facts, "rows-unclear", disputed, "one row, named by row_id in a manifest")
+    for row in own(facts):
         yield from _of_names(facts, row)
-    served = next((row for row in facts.rows if row.of_run == "no" and serves(facts, row)), None)
+    served = serving(facts)
     if served is not None and not matching(facts):
         found = f"row {served.id} of {served.owner} serves this agent, model and benchmark with {served.score:.4f}"
         yield _problem(facts, "pair-served", found, "a pair without a score: which run counts is for you to say")

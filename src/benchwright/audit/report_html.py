@@ -10,7 +10,7 @@ from benchwright.audit.error_bars import error_bars
 from benchwright.audit.eval_view import FIGURES, EvalView, view_of
 from benchwright.audit.heat_map import MOST_BYTES, HeatMap, HeatMaps
 from benchwright.audit.record import Audited, summary
-from benchwright.audit.report_words import STATUS_WORDS, visible
+from benchwright.audit.report_words import STATUS_WORDS, titles, visible
 from benchwright.audit.score_marks import READINGS, score_chart
 from benchwright.audit.trial_cells import TrialsOf
 from benchwright.contract import counted
@@ -37,7 +37,8 @@ def report_html(
     """
     from benchwright.pages import environment
 
-    views = [view_of(one, place) for place, one in enumerate(audited, start=1)]
+    names = titles(one.facts for one in audited)
+    views = [view_of(one, place, name) for place, (one, name) in enumerate(zip(audited, names, strict=True), start=1)]
     maps = HeatMaps(at, most_bytes)
     drawn: dict[str, HeatMap] = {}
     for one, view in zip(audited, views, strict=True):

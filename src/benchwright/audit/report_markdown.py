@@ -10,46 +10,64 @@ from benchwright.audit.gates import covers_too_little, errs_too_much
 from benchwright.audit.record import Audited, summary
 from benchwright.audit.report_figures import MEANINGS, error_classes, folder_figures, readings
 from benchwright.audit.report_text import MARKS
-from benchwright.audit.report_words import KINDS, STATUS_WORDS, gaps, number, pasted, sentence, share, visible
+from benchwright.audit.report_words import (
+    KINDS,
+    LONGEST,
+    STATUS_WORDS,
+    filed_under,
+    gaps,
+    listed_rows,
+    number,
+    pasted,
+    sentence,
+    share,
+    titles,
+    visible,
+)
 from benchwright.audit.verdict import Action
 from benchwright.contract import counted
 
 _SIGNS = re.compile(r"[\\`*\[\]<>|&~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 """What Markdown reads as more than a letter, wherever it stands; an underscore inside a word is one."""
+_WHERE = (
+    "Commands with `.venv/bin/python` are for the root of a checkout of Benchwright; a launch is for the checkout that "
+    "launched the eval. Those that repair write only with `--apply`. After any of them, audit again."
+)
 _AT_START = re.compile(r"^(?=[-+#=:])|^(\d+)(?=[.)](?: |$))")
 
 
 def report_markdown(audited: Sequence[Audited]) -> str:
     """The report's text: an overview, then every eval with its checks, figures, rows, commands and gaps.
 
-    Names and texts from outside are shown letter by letter, whatever signs they have. It has no time and nothing else
-    that is not in the facts, so that the same facts give the same bytes.
+    Names and texts from outside are shown letter by letter, whatever signs they have; very long ones are cut, commands
+    never. It has no time and nothing else that is not in the facts, so that the same facts give the same bytes.
     """
+    names = titles(one.facts for one in audited)
     parts = [[f"# Audit of {counted(len(audited), 'eval')}", "", _text(summary(audited))]]
     if audited:
-        parts.append(_overview(audited))
-    for place, one in enumerate(audited, start=1):
-        parts += [part for part in _parts(place, one) if part]
+        parts.append(_overview(audited, names))
+        parts.append([_WHERE])
+    for place, (one, name) in enumerate(zip(audited, names, strict=True), start=1):
+        parts += [part for part in _parts(f"{place}. {one.judgement.verdict}: {_code(name)}", one) if part]
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
 
-def _overview(audited: Sequence[Audited]) -> list[str]:
+def _overview(audited: Sequence[Audited], names: Sequence[str]) -> list[str]:
     checks = ("finished", "score", "traces", "trials")
     headings = ("#", "eval", "model", "benchmark", *checks, "valid/errored/expected", "verdict")
     rows = []
-    for place, one in enumerate(audited, start=1):
-        facts = one.facts
+    for place, (one, name) in enumerate(zip(audited, names, strict=True), start=1):
         marks = [MARKS[check.status] for _, check in one.judgement.checks.named()]
-        names = map(_cell, (facts.run_tag, facts.model, facts.benchmark))
-        rows.append((str(place), *names, *marks, one.matrix, one.judgement.verdict))
+        cells = map(_cell, (name, one.facts.model, one.facts.benchmark))
+        rows.append((str(place), *cells, *marks, one.matrix, one.judgement.verdict))
     return _table(headings, rows)
 
 
-def _parts(place: int, one: Audited) -> Iterable[list[str]]:
+def _parts(title: str, one: Audited) -> Iterable[list[str]]:
     """The parts of an eval's section; an empty one has nothing to say."""
     facts, judgement = one.facts, one.judgement
     yield [
-        f"## {place}. {judgement.verdict}: {_code(facts.run_tag)}",
+        f"## {title}",
         "",
         sentence(_text(judgement.why)),
         "",
@@ -148,29 +166,31 @@ def _scores(facts: EvalFacts) -> list[str]:
         rows.append(("left open by trials without a reward", f"{number(score.low)} to {number(score.high)}"))
     lines = ["### Score", "", *_table(("reading", "score"), rows)]
     if score.stored is not None and score.stored_is:
-        lines += ["", f"The stored score is the one over {' and '.join(map(_text, score.stored_is))} trials."]
+        lines += ["", f"The stored score is the one over the {_listed(score.stored_is)} trials."]
     return lines
 
 
 def _rows(one: Audited) -> list[str]:
-    facts = {row.id: row for row in one.facts.rows or ()}
+    listed, more = listed_rows(one.facts, one.judgement.rows)
     rows = []
-    for row in one.judgement.rows:
-        known = facts[row.id]
-        created = known.created or known.submitted
+    for row, facts in listed:
+        created = facts.created or facts.submitted
         rows.append(
             (
                 _cell(row.id),
                 _text(row.owner),
                 _text(row.status),
-                number(known.score),
-                created.isoformat() if created else "—",
-                _cell(known.link) if known.link else "—",
                 f"**{row.advice}**: {_text(row.why)}",
+                _text(filed_under(facts)),
+                _text(", ".join(sorted(facts.issues))) or "—",
+                number(facts.score),
+                created.isoformat() if created else "—",
+                _cell(facts.link) if facts.link else "—",
             )
         )
-    headings = ("row", "owner", "status", "score", "created", "traces", "advice")
-    return ["### Rows in the database", "", *_table(headings, rows)] if rows else []
+    headings = ("row", "owner", "status", "advice", "filed under", "odd about it", "score", "created", "traces")
+    rest = ["", f"{counted(more, 'row')} more: see `--json`."] if more else []
+    return ["### Rows in the database", "", *_table(headings, rows), *rest] if rows else []
 
 
 def _traces(facts: EvalFacts) -> list[str]:
@@ -197,13 +217,13 @@ def _name(name: str | None) -> str:
 
 def _text(text: str) -> str:
     """A text from outside as Markdown shows it letter by letter."""
-    escaped = _SIGNS.sub(lambda found: f"\\{found[0]}", visible(text))
+    escaped = _SIGNS.sub(lambda found: f"\\{found[0]}", visible(text, LONGEST))
     return _AT_START.sub(lambda found: f"{found[1] or ''}\\", escaped)
 
 
 def _code(name: str) -> str:
     """A name as code, which can be copied as it stands."""
-    shown = visible(name) or "(empty)"
+    shown = visible(name, LONGEST) or "(empty)"
     fence = _longer(shown)
     pad = " " if shown[0] in "` " or shown[-1] in "` " else ""
     return f"{fence}{pad}{shown}{pad}{fence}"
@@ -212,6 +232,12 @@ def _code(name: str) -> str:
 def _cell(name: str | None) -> str:
     """A name in a table, where code may hold no bar."""
     return _text(name) if name is not None and "|" in name else _name(name)
+
+
+def _listed(words: Sequence[str]) -> str:
+    """``one``, ``one and two``, ``one, two and three``."""
+    *first, last = map(_text, words)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _longer(text: str, least: int = 1) -> str:

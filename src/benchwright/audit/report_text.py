@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rich.cells import cell_len
 
 from benchwright.audit.record import Audited
+from benchwright.audit.report_words import LONGEST, pasted, titles, visible
 from benchwright.audit.verdict import Status
 
 MARKS: dict[Status, str] = {"pass": "✅", "warn": "⚠️", "fail": "❌", "unknown": "❔", "skip": "—"}
-_HEADINGS = ("eval", "finished", "score", "traces", "trials", "valid/errored/expected", "verdict")
+_HEADINGS = ("verdict", "finished", "score", "traces", "trials", "valid/errored/expected", "eval")
+"""Names come last: they may be of any length, and the columns stay columns on a narrow screen."""
 
 
 def table(audited: Sequence[Audited]) -> list[str]:
     """The rows, the most urgent first; the action of a row and the reason for it are lines of the row."""
-    tags = Counter(one.facts.run_tag for one in audited)
-    rows = [(_name(one, tags), *_marks(one), one.matrix, one.judgement.verdict) for one in audited]
+    names = titles(one.facts for one in audited)
+    rows = [
+        (one.judgement.verdict, *_marks(one), one.matrix, visible(name, LONGEST))
+        for one, name in zip(audited, names, strict=True)
+    ]
     widths = [max(cell_len(cell) for cell in column) for column in zip(_HEADINGS, *rows, strict=True)]
     lines = [_line(_HEADINGS, widths)]
     for one, row in zip(audited, rows, strict=True):
         lines.append("\n".join((_line(row, widths), *_explained(one))))
     return lines
-
-
-def _name(one: Audited, tags: Mapping[str, int]) -> str:
-    """The run's tag on one line, with the agent where the run has several evals."""
-    facts = one.facts
-    name = f"{facts.run_tag} ({facts.agent})" if tags[facts.run_tag] > 1 and facts.agent else facts.run_tag
-    return name if name.isprintable() else ascii(name)
 
 
 def _marks(one: Audited) -> list[str]:
@@ -41,9 +38,9 @@ def _explained(one: Audited) -> list[str]:
     if one.settled:
         return []
     first = one.judgement.actions[0] if one.judgement.actions else None
-    lines = [f"    {one.judgement.why}"]
+    lines = [f"    {visible(one.judgement.why)}"]
     if first is not None:
-        lines.append(f"    → {first.command or first.why}")
+        lines.append(f"    → {pasted(first.command) or visible(first.why)}")
     return lines
 
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from benchwright.audit.facts import EvalFacts, Kind, Source
-from benchwright.audit.verdict import Status
+from benchwright.audit.facts import EvalFacts, Kind, RowFacts, Source
+from benchwright.audit.verdict import RowAdvice, Status
+
+LONGEST = 400
+"""Letters of a text that is no command."""
+MOST_ROWS = 60
+"""Rows of an eval that are listed: a pair may have thousands."""
 
 STATUS_WORDS: dict[Status, str] = {
     "pass": "passes",
@@ -24,8 +31,9 @@ _SOURCES: dict[Source, str] = {
 _ACCESS: dict[Source, str] = {
     "job": "audit where sacct and squeue answer; for Iris, name the jobs table with --iris-jobs FILE",
     "trials": "name the folder that Harbor wrote the trials to; for Iris, name the bucket with --iris BUCKET",
-    "traces": "set HF_TOKEN to a token that may read the trace repositories, and audit with --hub",
-    "rows": "set DATABASE_URL, or SUPABASE_URL and a key; where both are set, choose with --db",
+    "traces": "set BENCHWRIGHT_TRACE_ORGS to where traces are uploaded, HF_TOKEN if repositories are private, "
+    "and audit without --no-hub",
+    "rows": "set BENCHWRIGHT_OWNERS, and DATABASE_URL, or SUPABASE_URL and a key; where both are set, choose with --db",
 }
 
 
@@ -44,6 +52,32 @@ def gaps(facts: EvalFacts) -> list[Gap]:
         return []
     lacking = [source for source in _SOURCES if getattr(facts, source) is None]
     return [Gap(_SOURCES[source], facts.why_unknown(source), _ACCESS[source]) for source in lacking]
+
+
+def titles(evals: Iterable[EvalFacts]) -> list[str]:
+    """What each eval is called: its run's tag, with the agent where the run has several evals."""
+    evals = list(evals)
+    tags = Counter(facts.run_tag for facts in evals)
+    return [
+        f"{facts.run_tag} ({facts.agent})" if facts.agent and tags[facts.run_tag] > 1 else facts.run_tag
+        for facts in evals
+    ]
+
+
+def listed_rows(facts: EvalFacts, advice: Iterable[RowAdvice]) -> tuple[list[tuple[RowAdvice, RowFacts]], int]:
+    """The rows of every owner that have room, each with its facts, and how many have none.
+
+    Those with something to do come first, then this run's.
+    """
+    known = {row.id: row for row in facts.rows or ()}
+    rows = [(row, known[row.id]) for row in advice]
+    rows.sort(key=lambda pair: (pair[0].advice == "leave", pair[1].of_run == "no"))
+    return rows[:MOST_ROWS], max(0, len(rows) - MOST_ROWS)
+
+
+def filed_under(row: RowFacts) -> str:
+    """The model and the benchmark of a row, by its own names."""
+    return " on ".join(name or "?" for name in (row.model, row.benchmark)) if row.model or row.benchmark else "—"
 
 
 def visible(text: str, most: int | None = None) -> str:

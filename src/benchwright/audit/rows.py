@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 import msgspec
 
-from benchwright.audit import gates
-from benchwright.audit.facts import EvalFacts, RowFacts, TrialFacts
-from benchwright.audit.verdict import RowAdvice, Verdict
+from benchwright.audit.facts import EvalFacts, RowFacts
+from benchwright.audit.verdict import Decision, RowAdvice
 from benchwright.contract import some
+from benchwright.evaldb.rows import FINISHED
 
 STALE_AFTER = timedelta(hours=12)
-"""A row that is not finished and older, and whose job is not live, is cruft."""
-_UNREADABLE_SCORE = frozenset({"dict-metrics", "no-score", "doubled-stderr"})
-"""What is wrong with a row that writing the row once more mends."""
+"""A row that waits for its score and is older, and whose job is not live, is cruft."""
+WAITING = ("Pending", "Started", "Running")
+"""The statuses in which a score is still to come; whatever other word there is, nobody may take for one of them."""
+_TOUCH_NOTHING = ("WAIT", "STOP", "EXEMPT")
+_LAUNCHED_ANEW = ("RELAUNCH", "RERUN", "VOID")
 
 
 def in_order(facts: EvalFacts) -> EvalFacts:
@@ -29,61 +32,76 @@ def matching(facts: EvalFacts) -> list[RowFacts]:
     return [row for row in facts.rows or () if row.of_run == "yes"]
 
 
-def own_rows(facts: EvalFacts) -> list[RowFacts]:
+def own(facts: EvalFacts) -> list[RowFacts]:
     """This run's rows that are ours to change."""
     return [row for row in matching(facts) if row.owner in facts.owners]
 
 
-def foreign_row(facts: EvalFacts) -> RowFacts | None:
+def foreign(facts: EvalFacts) -> RowFacts | None:
     """A row of this run that is somebody else's."""
     return next((row for row in matching(facts) if row.owner not in facts.owners), None)
 
 
-def contest(facts: EvalFacts, *, foreign: bool = True) -> str | None:
-    """Why the rows of this run are for a person to sort out."""
-    other = foreign_row(facts)
-    if foreign and other is not None:
+def standing(facts: EvalFacts) -> list[RowFacts]:
+    """The rows that stand for this run: its finished ones, beside which others wait for nothing; without one, all."""
+    rows = matching(facts)
+    return [row for row in rows if row.status == FINISHED] or rows
+
+
+def good_row(rows: Iterable[RowFacts]) -> RowFacts | None:
+    """A finished row whose own statistics pass the gates."""
+    return next((row for row in rows if row.status == FINISHED and row.fails is False), None)
+
+
+def contested(facts: EvalFacts, *, again: bool = False) -> str | None:
+    """Why the rows of this run are for a person to sort out, before it is registered, or run ``again``."""
+    other = foreign(facts)
+    if again and other is not None:
         return f"row {other.id} of this run is {other.owner}'s: tell them"
     maybe = [row for row in facts.rows or () if row.of_run == "maybe"]
     if maybe and not matching(facts):
         return f"rows {some(row.id for row in maybe)} may be of this run, and nothing says so for sure"
-    finished = [row for row in own_rows(facts) if row.status == "Finished"]
-    if not foreign and len(finished) > 1:
+    finished = [row for row in own(facts) if row.status == FINISHED]
+    shown = any(row.id not in facts.grandfathered for row in finished)
+    for row in maybe:
+        shows = row.status == FINISHED and (again or row.fails is not False)
+        if row.owner in facts.owners and (shows or (again and not shown)):
+            return f"row {row.id} may be of this run too, and nothing says so for sure"
+    if not again and len(finished) > 1:
         return f"rows {some(row.id for row in finished)} are all of this run: which one stays is for you to say"
     return None
 
 
-def serves(facts: EvalFacts, row: RowFacts) -> bool:
-    """Whether a row of another run shows a good score for the same agent, model and benchmark."""
-    same_agent = facts.agent is None or row.agent is None or facts.agent == row.agent
-    return same_agent and row.status == "Finished" and row.score is not None and row.fails is not True
-
-
-def lack(row: RowFacts, trials: TrialFacts) -> str | None:
-    """What a row does not show of a run that passes."""
-    if row.status != "Finished":
-        return f"is {row.status}"
-    if row.issues & _UNREADABLE_SCORE or row.score is None:
-        return "has no score that the board can read"
-    if row.fails:
-        return "has the figures of an earlier, partial state of this run"
-    if not any(gates.same_score(row.score, score) for score in gates.scores(trials).values()):
-        return f"shows {row.score:.4f}, which is no score of this run"
+def filed_elsewhere(facts: EvalFacts) -> str | None:
+    """That a row is this run's by its id, and another model's or benchmark's, or nobody's, by its name."""
+    for row in standing(facts):
+        if "dangling-id" in row.issues:
+            return f"row {row.id} has the id of an agent, model or benchmark that there is not"
+        wrong = [name for name in ("model", "benchmark") if f"other-{name}" in row.issues]
+        if wrong:
+            filed = " and ".join(f"the {name} {getattr(row, name)}" for name in wrong)
+            right = " and ".join(str(getattr(facts, name)) for name in wrong)
+            return f"row {row.id} has {filed}, the run {right}: which is right is for you to say"
     return None
 
 
-def advice(facts: EvalFacts, verdict: Verdict, *, now: datetime) -> tuple[RowAdvice, ...]:
+def serving(facts: EvalFacts) -> RowFacts | None:
+    """A row of another run with a score for the same agent, model and benchmark, unless it is known to be partial."""
+    return next((row for row in facts.rows or () if row.of_run == "no" and _serves(facts, row)), None)
+
+
+def advice(facts: EvalFacts, decision: Decision, *, now: datetime) -> tuple[RowAdvice, ...]:
     """What to do about every row, of whomever it is."""
-    return tuple(_advice(facts, row, verdict, now) for row in facts.rows or ())
+    return tuple(_advice(facts, row, decision, now) for row in facts.rows or ())
 
 
 def is_stale(row: RowFacts, now: datetime) -> bool:
     """Whether a row waits for a score that will not come: unknown liveness and an unknown age are no proof of that."""
     since = row.submitted or row.created
-    return row.status != "Finished" and row.live is False and since is not None and now - since > STALE_AFTER
+    return row.status in WAITING and row.live is False and since is not None and now - since > STALE_AFTER
 
 
-def _advice(facts: EvalFacts, row: RowFacts, verdict: Verdict, now: datetime) -> RowAdvice:
+def _advice(facts: EvalFacts, row: RowFacts, decision: Decision, now: datetime) -> RowAdvice:
     def say(what: str, why: str) -> RowAdvice:
         return RowAdvice(id=row.id, owner=row.owner, status=row.status, advice=what, why=why)  # type: ignore[arg-type]
 
@@ -93,19 +111,28 @@ def _advice(facts: EvalFacts, row: RowFacts, verdict: Verdict, now: datetime) ->
         return say("leave", "its job is live" if row.live else "whether its job is live is unknown")
     if row.id in facts.grandfathered:
         return say("keep", "spared by a logged decision")
-    if verdict in ("RERUN", "VOID") and row.of_run == "yes" and row.status == "Finished":
-        return say("deregister", "a score that says nothing")
-    if verdict == "DEREGISTER+RESUME" and row.of_run == "yes":
-        others = [one for one in matching(facts) if one.owner in facts.owners and one.status == "Finished"]
-        if row.status == "Finished" or not others:
-            return say("deregister", "partial")
-    if is_stale(row, now):
+    if row.id in decision.off:
+        partial = decision.verdict == "DEREGISTER+RESUME"
+        return say("deregister", "partial" if partial else "a score that says nothing")
+    if decision.verdict in _TOUCH_NOTHING:
+        return say("leave", f"nothing is to be touched: {decision.verdict}")
+    if is_stale(row, now) and not _is_needed(facts, row, decision):
         return say("drop", "not finished for more than 12 hours, and its job is not live")
     if row.of_run == "maybe":
         return say("leave", "whose run it is is unclear")
     if row.of_run == "no":
         return say("leave", "another run's, partial: audit that run" if row.fails else "another run's")
     return say("keep", "this run's")
+
+
+def _is_needed(facts: EvalFacts, row: RowFacts, decision: Decision) -> bool:
+    """Whether a row that waits for this run's score is the one that will show it."""
+    return row in standing(facts) and decision.verdict not in _LAUNCHED_ANEW
+
+
+def _serves(facts: EvalFacts, row: RowFacts) -> bool:
+    same_agent = facts.agent is None or row.agent is None or facts.agent == row.agent
+    return same_agent and row.status == FINISHED and row.score is not None and row.fails is not True
 
 
 def _age(row: RowFacts) -> tuple[bool, float, str]:

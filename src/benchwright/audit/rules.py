@@ -1,23 +1,38 @@
 """From facts to a verdict: a pure function, whose rules are asked in order until one decides.
 
 What cannot be told is never taken for good: every way to ``OK`` leads past all four checks. Nothing is recommended that
-could harm a live job, a row of somebody else, or a row whose own statistics are good.
+could harm a live job, a row of somebody else, or a row that may be right. The rules here are about the run, those of
+``registration`` about its rows and its traces.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime
 
-from benchwright.audit import commands, gates
+import msgspec
+
+from benchwright.audit import commands, gates, registration
 from benchwright.audit.checks import checks_of
 from benchwright.audit.evidence import Proof, proof_of_zero
-from benchwright.audit.facts import EvalFacts, RowFacts, TraceRepo, TrialFacts
-from benchwright.audit.rows import advice, contest, foreign_row, in_order, lack, matching, own_rows, serves
+from benchwright.audit.facts import EvalFacts, RowFacts, TrialFacts
+from benchwright.audit.rows import (
+    advice,
+    contested,
+    filed_elsewhere,
+    foreign,
+    good_row,
+    in_order,
+    matching,
+    own,
+    serving,
+)
 from benchwright.audit.verdict import Action, Decision, Judgement, Verdict
 from benchwright.contract import counted, some
+from benchwright.evaldb.rows import ENDED, FINISHED
 
-_NUMERIC_MODEL, _HASH_BENCHMARK, _RUN_DIR_BENCHMARK = "numeric-model", "hash-benchmark", "run-dir-benchmark"
+_RUN_AGAIN: tuple[Verdict, ...] = ("RESUME", "DEREGISTER+RESUME", "RERUN", "RELAUNCH", "VOID")
+"""Verdicts after which the run's folder is written once more."""
 
 
 def judge(facts: EvalFacts, *, now: datetime) -> Judgement:
@@ -30,18 +45,40 @@ def judge(facts: EvalFacts, *, now: datetime) -> Judgement:
     facts = in_order(facts)
     decision = next(found for rule in _RULES if (found := rule(facts)) is not None)
     checks = checks_of(facts)
-    if decision.verdict == "OK":  # whatever rule is changed or forgotten, a check that does not pass is no OK
-        lacking = [name for name, check in checks.named() if check.status in ("fail", "unknown")]
-        if lacking:
-            decision = Decision("STOP", f"nothing decides, and {some(lacking)} did not pass")
+    lacking = [name for name, check in checks.named() if check.status in ("fail", "unknown")]
+    if decision.verdict == "OK" and lacking:  # whatever rule is changed or forgotten, that is no OK
+        decision = Decision("STOP", f"nothing decides, and {some(lacking)} did not pass")
+    if decision.verdict in _RUN_AGAIN:
+        decision = _beside_others(facts, decision)
+    rows = advice(facts, decision, now=now)
+    stale = {one.id for one in rows if one.advice == "drop"}
+    drops = [
+        Action(f"drop row {row.id}, which is stale", commands.repair("drop-stale", row))
+        for row in facts.rows or ()
+        if row.id in stale
+    ]
     return Judgement(
         verdict=decision.verdict,
         why=decision.why,
         checks=checks,
-        actions=decision.actions,
-        rows=advice(facts, decision.verdict, now=now),
+        actions=(*decision.actions, *drops),
+        rows=rows,
         notes=facts.notes,
     )
+
+
+def _beside_others(facts: EvalFacts, decision: Decision) -> Decision:
+    """A decision to run once more, beside the rows of what may run already, or may have replaced this run."""
+    for row in facts.rows or ():
+        if row.of_run == "maybe" and row.status not in ENDED and row.live is None:
+            why = f"row {row.id} bears its name, and whether its job is live is unknown"
+            return Decision("STOP", f"{decision.why}; but {why}")
+    served = serving(facts)
+    if served is None:
+        return decision
+    whose = f"row {served.id} of another run of {served.owner}"
+    other = f"{whose} shows a score of the same: run this only if it is to count"
+    return msgspec.structs.replace(decision, why=f"{decision.why}; {other}")
 
 
 def _exempt(facts: EvalFacts) -> Decision | None:
@@ -63,25 +100,28 @@ def _live(facts: EvalFacts) -> Decision | None:
     return None
 
 
-def _job_unknown(facts: EvalFacts) -> Decision | None:
+def _life_unknown(facts: EvalFacts) -> Decision | None:
+    """Nothing is done to a run, or to a row of it, whose job may be at work."""
     if facts.job is None:
         why = f"whether the job is live is unknown ({facts.why_unknown('job')}): nothing may be done to it"
         return Decision("STOP", why)
+    for row in own(facts):
+        if row.live is None:
+            return Decision("STOP", f"whether the job of row {row.id} is live is unknown: nothing may be done to it")
     return None
 
 
 def _contaminated(facts: EvalFacts) -> Decision | None:
     """A TPU leg served without a prefix cache: its timeouts say nothing of the model."""
     trials = facts.trials
-    if facts.kind != "iris-tpu" or trials is None or not gates.is_contaminated(trials):
+    if facts.kind != "iris-tpu" or trials is None or not gates.times_out_too_often(trials):
         return None
-    share = 100 * trials.errors["AgentTimeoutError"] / trials.attempted
+    share = 100 * trials.errors[gates.TIMEOUT] / trials.attempted
     cache = {None: "cached tokens are unknown", 0: "no token came from the prefix cache"}.get(
         trials.cached_tokens, "though some tokens came from the prefix cache"
     )
     why = f"{share:.0f} % of the trials timed out on a TPU leg, {cache}: its score says nothing of the model"
-    drop = _taken_off(facts, "take the void score off the board")
-    return Decision("VOID", why, (Action("fire it again under the same name", commands.launch(facts)), *drop))
+    return _launched_anew(facts, "VOID", why, commands.launch(facts, "fire it again", anew=True))
 
 
 def _trials_unknown(facts: EvalFacts) -> Decision | None:
@@ -95,23 +135,42 @@ def _nothing_ran(facts: EvalFacts) -> Decision | None:
     broken = proof_of_zero(trials) is Proof.BROKEN
     if trials.attempted and not broken:
         return None
-    good = _good_row(matching(facts))
+    good = good_row(matching(facts))
     if good is not None and not broken:
         why = f"row {good.id} is complete, and the folder is not: has it been cleaned up, or is it another run's?"
         return Decision("STOP", why)
-    foreign = foreign_row(facts)
-    if foreign is not None:
-        return Decision("STOP", f"row {foreign.id} of {foreign.owner} is of this run: ask them")
-    verdict: Verdict = "RERUN" if broken or (facts.job and facts.job.phase == "completed") else "RELAUNCH"
-    why = "its trials never reached the model: its score says nothing" if broken else "no trial left a result"
-    first = Action("launch it again", commands.launch(facts))
+    if broken:
+        why = "its trials never reached the model: its score says nothing"
+        return _launched_anew(facts, "RERUN", why, commands.launch(facts, "launch it again", anew=True))
+    verdict: Verdict = "RERUN" if facts.job and facts.job.phase == "completed" else "RELAUNCH"
     looks = [Action(gotcha) for gotcha in commands.LAUNCH_GOTCHAS] if verdict == "RELAUNCH" else []
-    drop = _taken_off(facts, "take the score that says nothing off the board")
-    return Decision(verdict, why, (first, *drop, *looks))
+    return _launched_anew(
+        facts, verdict, "no trial left a result", (*commands.launch(facts, "launch it again"), *looks)
+    )
+
+
+def _launched_anew(facts: EvalFacts, verdict: Verdict, why: str, launch: tuple[Action, ...]) -> Decision:
+    """A run whose score, if it has one, says nothing. A row of it goes only where it shows no other score than that."""
+    if facts.rows is None:
+        return Decision(verdict, f"{why}; whether a row of it is registered is unknown", launch)
+    other = foreign(facts)
+    if other is not None:
+        return Decision("STOP", f"{why}; row {other.id} of {other.owner} is of this run: ask them")
+    filed = filed_elsewhere(facts)
+    if filed is not None:
+        return Decision("STOP", f"{why}; {filed}")
+    rows = [row for row in own(facts) if row.status == FINISHED and row.id not in facts.grandfathered]
+    for row in rows:
+        if row.score is not None and not row.fails and not gates.is_score_of(row.score, _trials(facts)):
+            shown = f"row {row.id} shows {row.score:.4f}, which is no score of this folder: has it been cleaned up?"
+            return Decision("STOP", f"{why}; but {shown}")
+    off = [row for row in rows if row.score is not None or row.fails]
+    drops = [Action("take the score that says nothing off the board", commands.deregister(facts, r)) for r in off]
+    return Decision(verdict, why, (*launch, *drops), frozenset(row.id for row in off))
 
 
 def _plan_unknown(facts: EvalFacts) -> Decision | None:
-    if _trials(facts).planned is None:
+    if not _trials(facts).planned:
         why = "how many trials were planned is unknown: name the benchmark, or its size in the benchmarks file"
         return Decision("STOP", why)
     return None
@@ -122,30 +181,32 @@ def _gate(facts: EvalFacts) -> Decision | None:
     if not gates.fails(trials):
         return None
     why = "; ".join(gates.broken_gates(trials))
-    resume = Action("run again what has no reward, and keep the rest", commands.resume(facts))
+    resume = commands.resume(facts, "run again what has no reward, and keep the rest")
     if facts.rows is None:
-        return Decision("RESUME", f"{why}; whether a row of it is registered is unknown", (resume,))
-    contested = contest(facts)
-    if contested is not None:
-        return Decision("STOP", f"{why}; {contested}")
-    own = [row for row in own_rows(facts) if row.id not in facts.grandfathered]
-    spared = [row.id for row in own_rows(facts) if row.id in facts.grandfathered]
+        return Decision("RESUME", f"{why}; whether a row of it is registered is unknown", resume)
+    disputed = contested(facts, again=True) or filed_elsewhere(facts)
+    if disputed is not None:
+        return Decision("STOP", f"{why}; {disputed}")
+    partial, spared = _partial(facts)
     if spared:
         why += f"; row {some(spared)} is spared by a logged decision"
-    finished = [row for row in own if row.status == "Finished"]
-    partial = finished or own
     if len(partial) > 1:
         return Decision("STOP", f"{why}; which of rows {some(row.id for row in partial)} is the partial one is unclear")
-    for row in finished:
-        if row.fails is not True:
-            says = "says that it is complete" if row.fails is False else "has no statistics to compare with"
-            return Decision("STOP", f"{why}; but row {row.id} {says}: has the folder been cleaned up?")
     if not partial:
-        return Decision("RESUME", why, (resume,))
-    if partial[0].live is not False:
-        return Decision("STOP", f"{why}; but whether the job of row {partial[0].id} is live is unknown")
-    drop = Action("take the partial row off the board", commands.deregister(facts, partial[0]))
-    return Decision("DEREGISTER+RESUME", why, (drop, resume))
+        return Decision("RESUME", why, resume)
+    (row,) = partial
+    if row.status == FINISHED and row.fails is not True:
+        says = "says that it is complete" if row.fails is False else "has no statistics to compare with"
+        return Decision("STOP", f"{why}; but row {row.id} {says}: has the folder been cleaned up?")
+    drop = Action("take the partial row off the board", commands.deregister(facts, row))
+    return Decision("DEREGISTER+RESUME", why, (drop, *resume), frozenset({row.id}))
+
+
+def _partial(facts: EvalFacts) -> tuple[list[RowFacts], list[str]]:
+    """Our rows that may show a run that fails a gate, finished ones before others, and those that are spared."""
+    rows = [row for row in own(facts) if row.id not in facts.grandfathered]
+    spared = [row.id for row in own(facts) if row.id in facts.grandfathered]
+    return [row for row in rows if row.status == FINISHED] or rows, spared
 
 
 def _aggregate_alone(facts: EvalFacts) -> Decision | None:
@@ -176,18 +237,18 @@ def _worth_a_resume(facts: EvalFacts) -> Decision | None:
     trials = _trials(facts)
     if not gates.is_untrustworthy(trials):
         return None
-    contested = contest(facts)
-    if contested is not None:
-        return Decision("STOP", contested)
+    disputed = contested(facts, again=True)
+    if disputed is not None:
+        return Decision("STOP", disputed)
     hidden = gates.hidden_zeros(trials)
     without = counted((trials.planned or 0) - trials.valid, "planned trial")
     why = f"the gates pass, but {without} have no reward"
     if hidden:
         why += f", {hidden:,} of them for a reason that hides a 0 or a real pass"
-    actions = [Action("run again what has no reward, and keep row and rest", commands.resume(facts))]
-    if facts.rows is not None and not own_rows(facts):
-        actions.append(Action("or register it as it is", commands.push(facts, traces=True)))
-    return Decision("RESUME", why, tuple(actions))
+    actions = commands.resume(facts, "run again what has no reward, and keep row and rest")
+    if facts.rows is not None and not own(facts) and facts.model and facts.benchmark:
+        actions += commands.push(facts, "or register it as it is", traces=True)
+    return Decision("RESUME", why, actions)
 
 
 def _zero_unproved(facts: EvalFacts) -> Decision | None:
@@ -197,86 +258,15 @@ def _zero_unproved(facts: EvalFacts) -> Decision | None:
     return None
 
 
-def _rows_unknown(facts: EvalFacts) -> Decision | None:
-    if facts.rows is None:
-        return Decision("STOP", f"what the database holds of it is unknown ({facts.why_unknown('rows')})")
-    contested = contest(facts, foreign=False)
-    return None if contested is None else Decision("STOP", contested)
-
-
-def _not_registered(facts: EvalFacts) -> Decision | None:
-    if matching(facts):
-        return None
-    served = next((row for row in facts.rows or () if serves(facts, row)), None)
-    if served is not None:
-        why = f"row {served.id} of {served.owner} serves this model and benchmark: which run counts is for you to say"
-        return Decision("STOP", why)
-    if facts.model is None or facts.benchmark is None:
-        lacking = " and ".join(name for name in ("model", "benchmark") if getattr(facts, name) is None)
-        return Decision("STOP", f"complete, and not in the database; but its {lacking} could not be told: name it")
-    if facts.traces is None:
-        return Decision("STOP", f"what the Hub holds of it is unknown ({facts.why_unknown('traces')})")
-    filled = _filled(facts.traces)
-    repo = filled[0].name if filled else None
-    command = commands.push(facts, traces=not filled, repo=repo)
-    return Decision("UPLOAD", "complete, and not in the database", (Action("register it", command),))
-
-
-def _names(facts: EvalFacts) -> Decision | None:
-    for row in own_rows(facts):
-        if _NUMERIC_MODEL in row.issues:
-            if facts.model is None:
-                return Decision("STOP", f"row {row.id} names the model {row.model}; what it really is is unknown")
-            fix = commands.repair("fix-model", row, "--model-name", facts.model)
-            return Decision("FIX_MODEL", f"row {row.id} names the model {row.model}", (Action("name it", fix),))
-        if row.issues & {_HASH_BENCHMARK, _RUN_DIR_BENCHMARK}:
-            if facts.benchmark is None:
-                return Decision("STOP", f"row {row.id} names the benchmark {row.benchmark}; which it is is unknown")
-            fix = commands.repair("fix-benchmark", row, "--benchmark-name", facts.benchmark)
-            said = Action(
-                "say the benchmark's name whenever this run is pushed again", f"--benchmark-name {facts.benchmark}"
-            )
-            own = Action("name it; the benchmark itself goes only when no row of anyone points at it", fix)
-            return Decision("FIX_BENCH", f"row {row.id} names the benchmark {row.benchmark}", (own, said))
-    return None
-
-
-def _filed_elsewhere(facts: EvalFacts) -> Decision | None:
-    """A row that is this run's by its id, and another model's or benchmark's by its name."""
-    for row in matching(facts):
-        wrong = [name for name in ("model", "benchmark") if f"other-{name}" in row.issues]
-        if wrong:
-            filed = " and ".join(f"the {name} {getattr(row, name)}" for name in wrong)
-            right = " and ".join(str(getattr(facts, name)) for name in wrong)
-            return Decision("STOP", f"row {row.id} has {filed}, the run {right}: which is right is for you to say")
-    return None
-
-
-def _row_incomplete(facts: EvalFacts) -> Decision | None:
-    """A row of this run that does not show what the run came to."""
+def _score_disputed(facts: EvalFacts) -> Decision | None:
+    """An aggregate that stores a score which its own trials do not make."""
     trials = _trials(facts)
-    for row in matching(facts):
-        lacks = lack(row, trials)
-        if lacks is None:
-            continue
-        if row.owner not in facts.owners:
-            return Decision("STOP", f"row {row.id} of {row.owner} {lacks}: tell them")
-        command = commands.push(facts, traces=row.link is None, repo=row.link, renew=True)
-        return Decision("UPLOAD", f"row {row.id} {lacks}", (Action("write the row once more", command),))
-    return None
-
-
-def _traces(facts: EvalFacts) -> Decision | None:
-    if facts.traces is None:
-        return Decision("STOP", f"what the Hub holds of it is unknown ({facts.why_unknown('traces')})")
-    for row in matching(facts):
-        found = _traces_of(facts, row)
-        if found is None:
-            continue
-        if found.verdict != "STOP" and row.owner not in facts.owners:
-            return Decision("STOP", f"row {row.id} of {row.owner}: {found.why}: tell them")
-        return found
-    return None
+    stored = trials.stored_score
+    if stored is None or gates.is_score_of(stored, trials):
+        return None
+    mean = trials.reward_sum / trials.attempted
+    why = f"the aggregate stores the score {stored:.4f}, and its trials make {mean:.4f} over the attempted ones"
+    return Decision("STOP", f"{why}: a push would take the one that is stored")
 
 
 def _fine(facts: EvalFacts) -> Decision | None:
@@ -286,7 +276,7 @@ def _fine(facts: EvalFacts) -> Decision | None:
 _RULES: tuple[Callable[[EvalFacts], Decision | None], ...] = (
     _exempt,
     _live,
-    _job_unknown,
+    _life_unknown,
     _contaminated,
     _trials_unknown,
     _nothing_ran,
@@ -297,12 +287,8 @@ _RULES: tuple[Callable[[EvalFacts], Decision | None], ...] = (
     _plan_doubtful,
     _worth_a_resume,
     _zero_unproved,
-    _rows_unknown,
-    _not_registered,
-    _names,
-    _filed_elsewhere,
-    _row_incomplete,
-    _traces,
+    _score_disputed,
+    *registration.RULES,
     _fine,
 )
 
@@ -310,42 +296,3 @@ _RULES: tuple[Callable[[EvalFacts], Decision | None], ...] = (
 def _trials(facts: EvalFacts) -> TrialFacts:
     assert facts.trials is not None  # the rules behind _trials_unknown
     return facts.trials
-
-
-def _taken_off(facts: EvalFacts, why: str) -> list[Action]:
-    """The de-registration of this run's finished rows that are ours, for a score that no gate ever saw fail."""
-    rows = [row for row in own_rows(facts) if row.status == "Finished" and row.live is False]
-    return [Action(why, commands.deregister(facts, row)) for row in rows if row.id not in facts.grandfathered]
-
-
-def _good_row(rows: Iterable[RowFacts]) -> RowFacts | None:
-    return next((row for row in rows if row.status == "Finished" and row.fails is False), None)
-
-
-def _filled(repos: Iterable[TraceRepo]) -> list[TraceRepo]:
-    """Repos with this run's traces, the one with most of them first."""
-    found = [repo for repo in repos if repo.state == "filled" and repo.of_this_run]
-    return sorted(found, key=lambda repo: (-repo.shared, repo.name))
-
-
-def _traces_of(facts: EvalFacts, row: RowFacts) -> Decision | None:
-    repos = facts.traces or ()
-    upload = Action("upload them and link them", commands.push(facts, traces=True, repo=row.link, renew=True))
-    if row.link is not None:
-        linked = next((repo for repo in repos if repo.name == row.link), None)
-        if linked is None:
-            return Decision("STOP", f"{row.link}, which row {row.id} links, was not looked at")
-        if linked.state != "filled":
-            return Decision("UPLOAD", f"{row.link}, which row {row.id} links, is {linked.state}", (upload,))
-        if linked.of_this_run is None:
-            return Decision("STOP", f"whose traces {row.link} holds is unknown")
-        if not linked.of_this_run:
-            return Decision("STOP", f"{row.link}, which row {row.id} links, holds another run's traces")
-        return None
-    filled = _filled(repos)
-    if filled:
-        fix = commands.link(facts, row, filled[0].name)
-        return Decision("LINK", f"{filled[0].name} has the traces, and row {row.id} no link", (Action("link it", fix),))
-    if any(repo.state == "filled" and repo.of_this_run is None for repo in repos):
-        return Decision("STOP", "a repo that may hold its traces could not be looked into")
-    return Decision("UPLOAD", f"row {row.id} links no traces, and no repo holds them", (upload,))

@@ -32,14 +32,18 @@ class Run:
     @property
     def slurm_ids(self) -> tuple[str, ...]:
         """The jobs of the scheduler that are known to have run it."""
-        meta = self.job.meta.get("SLURM_JOB_ID", "") if self.job else ""
-        return tuple(dict.fromkeys(id for id in (self.hint.slurm_job_id, meta) if id and is_job_id(id)))
+        ids = (self.hint.slurm_job_id, *self._recorded("SLURM_JOB_ID"))
+        return tuple(dict.fromkeys(id for id in ids if id and is_job_id(id)))
 
     @property
     def row_ids(self) -> tuple[str, ...]:
         """The ids of rows that are this run's: that of its launch, and that of its result."""
-        own = (self.job.meta.get("DB_JOB_ID"), self.result_id) if self.job else ()
+        own = (*self._recorded("DB_JOB_ID"), self.result_id)
         return tuple(dict.fromkeys(id.lower() for id in (self.hint.row_id, *own) if id))
+
+    def _recorded(self, name: str) -> list[str]:
+        """The ids that its launch left on record: several where its shards were launched one by one."""
+        return self.job.meta.get(name, "").split(",") if self.job else []
 
     @property
     def result_id(self) -> str | None:

@@ -15,7 +15,6 @@ from benchwright.slurm import (
     Phase,
     QueuedJob,
     Trouble,
-    parse_time,
     read_accounts,
     read_whole_queue,
 )
@@ -121,6 +120,5 @@ def _failure(error: CallError) -> Failure:
     return Failure(problem, exit=Exit.REMOTE)
 
 
-def _time(text: str) -> datetime | None:
-    seconds = parse_time(text)
+def _time(seconds: float | None) -> datetime | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from benchwright.audit.record import Audited
 from benchwright.audit.report_figures import Readings, readings
-from benchwright.audit.report_words import number, visible
+from benchwright.audit.report_words import LONGEST, number, titles, visible
 
 READINGS = {
     "stored": "as stored in the job's own result",
@@ -57,12 +57,13 @@ class ScoreChart:
 def score_chart(audited: Sequence[Audited]) -> ScoreChart:
     """The chart of some evals, in their order."""
     shown = []
-    for place, one in enumerate(audited, start=1):
+    names = titles(one.facts for one in audited)
+    for place, (one, name) in enumerate(zip(audited, names, strict=True), start=1):
         found = readings(one.facts)
         if found is not None and found.known():
-            shown.append((place, one, found))
+            shown.append((f"eval-{place}", name, found))
     low, high = _scale([value for _, _, found in shown for value in found.known()])
-    return ScoreChart([_row(place, one, found, low, high) for place, one, found in shown], low, high)
+    return ScoreChart([_row(id, name, found, low, high) for id, name, found in shown], low, high)
 
 
 def _scale(values: Sequence[float]) -> tuple[float, float]:
@@ -73,19 +74,17 @@ def _scale(values: Sequence[float]) -> tuple[float, float]:
     return low, max(high, round(low + 0.2, 1))
 
 
-def _row(place: int, one: Audited, found: Readings, low: float, high: float) -> ScoreRow:
+def _row(id: str, name: str, found: Readings, low: float, high: float) -> ScoreRow:
     def at(value: float | None) -> float | None:
         if value is None:
             return None
         return round(100 * (min(max(value, low), high) - low) / (high - low), 2)
 
-    values = [
-        Value(name, number(getattr(found, name)), getattr(found, name), at(getattr(found, name))) for name in READINGS
-    ]
+    values = [Value(key, number(getattr(found, key)), getattr(found, key), at(getattr(found, key))) for key in READINGS]
     known = found.low is not None and found.high is not None
     return ScoreRow(
-        id=f"eval-{place}",
-        tag=visible(one.facts.run_tag, 400),
+        id=id,
+        tag=visible(name, LONGEST),
         values=values,
         low=at(found.low) if known else None,
         high=at(found.high) if known else None,

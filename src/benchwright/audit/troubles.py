@@ -12,6 +12,10 @@ class Troubles:
         self.problems: list[Problem] = []
         self.exit: Exit | None = None
 
+    def tell(self, problem: Problem) -> None:
+        """Keep what is worth knowing and keeps no source from answering."""
+        self.problems.append(problem)
+
     def add(self, failure: Failure) -> str:
         """Keep a failure; what it says, as a clause."""
         self.problems += [problem for problem in failure.problems if problem not in self.problems]

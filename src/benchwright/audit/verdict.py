@@ -64,11 +64,15 @@ class RowAdvice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """A verdict with its reason and what follows from it; the first action is the one recommended."""
+    """A verdict with its reason and what follows from it; the first action is the one recommended.
+
+    ``off`` are the ids of the rows that one of the actions takes off the board.
+    """
 
     verdict: Verdict
     why: str
     actions: tuple[Action, ...] = ()
+    off: frozenset[str] = frozenset()
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,7 +17,7 @@ BACKENDS: tuple[Backend, ...] = ("postgres", "supabase")
 _KEYS = ("SUPABASE_SERVICE_ROLE_KEY", "SUPABASE_ANON_KEY")
 """The service key comes first: only with it is it sure that every row is seen."""
 _ADDRESS = re.compile(r"https?://[^\s/@?#]+/?")
-_DEV_DATABASE = "python scripts/database/dev_database.py up"
+_DEV_DATABASE = ".venv/bin/python scripts/database/dev_database.py up"
 
 
 def configured(settings: Mapping[str, str]) -> tuple[Backend, ...]:

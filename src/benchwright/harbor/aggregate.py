@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
@@ -11,6 +10,7 @@ import msgspec
 
 from benchwright.harbor.json_text import NotJson, decode
 from benchwright.harbor.moment import moment
+from benchwright.harbor.number import count, finite
 
 _MEANS = ("mean", "mean_reward")
 """What the mean of the rewards is called: upstream, and in a fork whose results are still about."""
@@ -114,13 +114,13 @@ def read_aggregate(data: bytes) -> Aggregate:
         started=moment(result.started_at),
         updated=moment(result.updated_at),
         finished=moment(result.finished_at),
-        planned=_count(result.n_total_trials),
+        planned=count(result.n_total_trials),
         completed=_first(stats.n_completed_trials, stats.n_trials),
         errored=_first(stats.n_errored_trials, stats.n_errors),
-        running=_count(stats.n_running_trials),
-        pending=_count(stats.n_pending_trials),
-        cancelled=_count(stats.n_cancelled_trials),
-        tokens_cached=_count(stats.n_cache_tokens),
+        running=count(stats.n_running_trials),
+        pending=count(stats.n_pending_trials),
+        cancelled=count(stats.n_cancelled_trials),
+        tokens_cached=count(stats.n_cache_tokens),
         evals=evals,
     )
 
@@ -129,8 +129,8 @@ def _eval_stats(one: _Eval) -> EvalStats:
     metrics = [entry for entry in one.metrics if isinstance(entry, Mapping)] if isinstance(one.metrics, list) else []
     classes = one.exception_stats if isinstance(one.exception_stats, Mapping) else {}
     return EvalStats(
-        rewarded=_count(one.n_trials),
-        errors=_count(one.n_errors),
+        rewarded=count(one.n_trials),
+        errors=count(one.n_errors),
         score=_score(metrics),
         metrics=tuple(dict.fromkeys(str(name) for entry in metrics for name in entry)),
         exceptions={name: len(trials) for name, trials in classes.items() if isinstance(trials, list)},
@@ -142,15 +142,10 @@ def _score(metrics: list[Mapping[str, Any]]) -> float | None:
     """The first mean among the metrics; a job may have others, such as sums, before it."""
     for entry in metrics:
         for name in _MEANS:
-            value = entry.get(name)
-            if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-                return float(value)
+            if (score := finite(entry.get(name))) is not None:
+                return score
     return None
 
 
 def _first(*values: Any) -> int | None:
-    return next((count for count in map(_count, values) if count is not None), None)
-
-
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return next((found for found in map(count, values) if found is not None), None)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import struct
 import tempfile
+import zlib
 from functools import cache
 from pathlib import Path
 
@@ -39,10 +41,13 @@ class Scan(msgspec.Struct, kw_only=True):
 
 _PACK = msgspec.msgpack.Encoder()
 _UNPACK = msgspec.msgpack.Decoder(Scan)
+_CHECK = struct.Struct("<I")
 
 
 class ScanCache:
     """The scans of job folders below one folder: a file for each, written whole, so that any number may write at once.
+
+    A file is the CRC-32 of a packed scan, four bytes, and the scan.
 
     It is never in the way: what cannot be read, is damaged or was written by another version counts as not there, and
     what cannot be written is not kept.
@@ -52,15 +57,23 @@ class ScanCache:
         self.folder = folder
 
     @classmethod
-    def default(cls) -> ScanCache:
-        """The user's own, in the folder that XDG_CACHE_HOME names or else in ``~/.cache``."""
-        root = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-        return cls(Path(root) / "benchwright" / "harbor")
+    def default(cls) -> ScanCache | None:
+        """The user's own, in the folder that XDG_CACHE_HOME names or else in ``~/.cache``; None without a home."""
+        root = Path(os.environ.get("XDG_CACHE_HOME", ""))
+        if not root.is_absolute():
+            try:
+                root = Path.home() / ".cache"
+            except RuntimeError:  # as in a container, for a user that it does not know
+                return None
+        return cls(root / "benchwright" / "harbor")
 
     def get(self, place: str) -> Scan | None:
         """The last look at a folder, by its path without links; None where there is none to rely on."""
         try:
-            scan = _UNPACK.decode(self._file(place).read_bytes())
+            content = memoryview(self._file(place).read_bytes())
+            if _CHECK.pack(zlib.crc32(content[_CHECK.size :])) != content[: _CHECK.size]:
+                return None
+            scan = _UNPACK.decode(content[_CHECK.size :])
         except (OSError, ValueError):
             return None
         return scan if (scan.rules, scan.place) == (rules(), place) else None
@@ -73,8 +86,9 @@ class ScanCache:
             handle, temporary = tempfile.mkstemp(dir=self.folder, prefix=".scan-")
             try:
                 with os.fdopen(handle, "wb") as file:
+                    file.write(_CHECK.pack(zlib.crc32(content)))
                     file.write(content)
-                os.replace(temporary, self._file(scan.place))  # not synced: what a crash damages is read as none
+                os.replace(temporary, self._file(scan.place))  # not synced: what a crash damages fails the checksum
             except BaseException:
                 with contextlib.suppress(OSError):
                     os.unlink(temporary)

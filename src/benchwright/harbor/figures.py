@@ -206,18 +206,27 @@ class Figures:
         }
 
 
-def figures(job: Job, profile: Profile, planned: Planned) -> Figures:
+def figures(job: Job, profile: Profile, planned: Planned, sizes: Mapping[str, int] | None = None) -> Figures:
     """The figures of a job under a profile: of all of it, and of each of its evals where there are several.
 
-    An eval's share of the plan is that of its agent, None where the job's agents and its evals are not the same number.
+    An eval's part of the plan is what the job's lock lists for it, else what its benchmark makes of it by ``sizes``
+    where these are the whole plan together, else that of its agent, None where the job's agents and its evals are not
+    the same number.
     """
     by_eval = {}
     if len(job.evals) > 1:
-        even = len(job.evals) == len(job.config.agents) and planned.total and planned.total % len(job.evals) == 0
-        share = Planned(planned.total // len(job.evals) if even and planned.total else None, planned.source)
         for key, tally in job.evals.items():
-            by_eval[key] = _figures(tally, profile, share, job.aggregate, keys=(key, key.replace("/", "-")))
+            part = Planned(_part(job, planned.total, key, sizes or {}), planned.source)
+            by_eval[key] = _figures(tally, profile, part, job.aggregate, keys=(key, key.replace("/", "-")))
     return _figures(job.whole, profile, planned, job.aggregate, by_eval=by_eval)
+
+
+def _part(job: Job, total: int | None, key: str, sizes: Mapping[str, int]) -> int | None:
+    evals = len(job.evals)
+    for parts in (job.locked, sizes):
+        if parts.keys() >= job.evals.keys() and sum(parts.values()) == total:
+            return parts[key]
+    return total // evals if total and evals == len(job.config.agents) and total % evals == 0 else None
 
 
 def _figures(

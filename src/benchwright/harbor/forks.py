@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import pickle
 import signal
@@ -16,6 +17,8 @@ _Made = TypeVar("_Made")
 _MOST_PROCESSES = 8
 _FEW = 4
 _INDEX = struct.Struct("<I")
+_ROOM = 2**20
+"""Bytes that a fork can leave in its pipe: the most that Linux grants anyone."""
 _MOST_INDEXES = 65_536 // _INDEX.size
 """What a pipe holds before a writer has to wait for a reader."""
 
@@ -68,23 +71,31 @@ def _taken(queue: int) -> Iterator[int]:
 def _forked(work: Callable[[_Item], _Made], items: Sequence[_Item], queue: int) -> tuple[int, BinaryIO]:
     """A fork of this process that does what it takes from the queue, and the pipe that its answers come through."""
     ours, theirs = os.pipe()
-    process = os.fork()
+    with contextlib.suppress(OSError):  # without the room it waits for its reader now and then
+        fcntl.fcntl(theirs, fcntl.F_SETPIPE_SZ, _ROOM)
+    try:
+        process = os.fork()
+    except OSError:
+        os.close(ours)
+        os.close(theirs)
+        raise
     if process:
         os.close(theirs)
         return process, os.fdopen(ours, "rb")
     try:
         os.close(ours)
-        answers = {index: work(items[index]) for index in _taken(queue)}
+        answers = [pickle.dumps((index, work(items[index])), pickle.HIGHEST_PROTOCOL) for index in _taken(queue)]
         with os.fdopen(theirs, "wb") as pipe:
-            pipe.write(pickle.dumps(answers, pickle.HIGHEST_PROTOCOL))
+            pipe.writelines(answers)
     finally:
         os._exit(0)  # whatever went wrong: without answers the parent does the work, and says what is wrong
 
 
 def _received(pipe: BinaryIO) -> dict[int, _Made]:
-    """What a fork sent, nothing where it did not come whole."""
-    try:
-        answers: dict[int, _Made] = pickle.loads(pipe.read())
-    except (EOFError, OSError, pickle.UnpicklingError):
-        return {}
+    """What a fork sent, as far as it came whole."""
+    answers: dict[int, _Made] = {}
+    with contextlib.suppress(EOFError, OSError, pickle.UnpicklingError):
+        while True:
+            index, made = pickle.load(pipe)
+            answers[index] = made
     return answers

@@ -18,33 +18,34 @@ _PACK = msgspec.msgpack.Encoder()
 _UNPACK = msgspec.msgpack.Decoder(tuple[Trial, ...])
 
 
-def packed(trials: Iterable[Trial]) -> msgspec.Raw:
+def packed(trials: Iterable[Trial]) -> bytes:
     """Trials in the form that a job holds them in, sorted by task and folder."""
-    return msgspec.Raw(_PACK.encode(sorted(trials, key=lambda trial: (trial.task, trial.folder))))
+    return _PACK.encode(sorted(trials, key=lambda trial: (trial.task, trial.folder)))
 
 
 class Job(msgspec.Struct, frozen=True, dict=True, kw_only=True):
     """A job's folder, read; ``folders`` are several where a run was cut into shards.
 
-    ``aggregate`` is Harbor's own account and stands for no trial. ``locked`` is how many trials the job's lock lists,
-    where the aggregate does not say how many are planned. ``meta`` has the variables of ``meta.env``. ``whole`` is the
-    tally of all trials, ``evals`` that of each agent, model and dataset under the key that Harbor gives them.
-    ``live`` says that the folder changed while it was read, so that its figures are those of no moment; ``written`` is
-    when a result last changed, None where there is none. The trials themselves are unpacked when they are asked for.
+    ``aggregate`` is Harbor's own account and stands for no trial. ``locked`` is how many trials the job's lock lists
+    for each key of ``evals``; it is looked into where the aggregate does not say how many are planned, or for which.
+    ``meta`` has the variables of ``meta.env``. ``whole`` is the tally of all trials, ``evals`` that of each agent,
+    model and dataset under the key that Harbor gives them. ``live`` says that the folder changed while it was read, so
+    that its figures are those of no moment; ``written`` is when a result last changed, None where there is none. The
+    trials themselves are unpacked when they are asked for.
     """
 
     name: str
     folders: tuple[str, ...]
     config: JobConfig
     aggregate: Aggregate
-    locked: int | None
+    locked: dict[str, int]
     meta: dict[str, str]
     whole: Tally
     evals: dict[str, Tally]
     remarks: tuple[Remark, ...]
     live: bool
     written: datetime | None
-    packed_trials: msgspec.Raw
+    packed_trials: bytes
 
     @cached_property
     def trials(self) -> tuple[Trial, ...]:

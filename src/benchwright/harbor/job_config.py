@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from typing import Any, Literal
 
 import msgspec
 
 from benchwright.harbor.json_text import NotJson, decode
+from benchwright.harbor.number import count
+from benchwright.harbor.trial import eval_key
 
 _AGENT = "oracle"
 """What Harbor takes where the configuration names no agent, which newer versions leave out when it is this one."""
@@ -78,8 +81,13 @@ class _TrialConfig(msgspec.Struct):
     job_id: Any = None
 
 
+class _LockedTrial(msgspec.Struct):
+    task: _Place | None = None
+    agent: _Agent | None = None
+
+
 class _Lock(msgspec.Struct):
-    trials: list[msgspec.Raw] | None = None
+    trials: list[_LockedTrial] | None = None
 
 
 _JOB_CONFIG = msgspec.json.Decoder(_JobConfig)
@@ -95,11 +103,10 @@ def read_job_config(data: bytes) -> JobConfig:
         return JobConfig(state="corrupt", why=str(error))
     if config.trial_name is not None:
         return JobConfig(state="corrupt", why="the configuration of a trial")
-    attempts = 1 if config.n_attempts is None else config.n_attempts
     places = [*(config.datasets or []), *(config.tasks or [])]
     return JobConfig(
         state="ok",
-        attempts=attempts if isinstance(attempts, int) and attempts > 0 else None,
+        attempts=1 if config.n_attempts is None else count(config.n_attempts) or None,
         agents=tuple(map(_choice, config.agents or [_Agent(_AGENT)])),
         datasets=tuple(filter(None, (_text(place.name) or _text(place.path) for place in places))),
     )
@@ -124,13 +131,19 @@ def read_trial_config(data: bytes) -> TrialPlan | None:
     )
 
 
-def read_lock(data: bytes) -> int | None:
-    """How many trials a job's ``lock.json`` lists; versions before 0.6 write none."""
+def read_lock(data: bytes) -> dict[str, int]:
+    """How many trials a job's ``lock.json`` lists for each key of Harbor's; none where it cannot be read."""
     try:
         lock = decode(data, _LOCK)
     except NotJson:
-        return None
-    return len(lock.trials) if lock.trials else None
+        return {}
+    return dict(Counter(map(_locked_key, lock.trials or ())))
+
+
+def _locked_key(trial: _LockedTrial) -> str:
+    agent = _choice(trial.agent or _Agent())
+    model = (agent.model or "").partition("/")[2] or agent.model
+    return eval_key(agent.name or None, model, _text(trial.task.source) if trial.task else None)
 
 
 def read_meta(data: bytes) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,11 +12,14 @@ from benchwright.contract import Exit, Failure, counted, some, usage_error
 from benchwright.harbor.aggregate import read_aggregate
 from benchwright.harbor.job_config import read_job_config, read_trial_config
 from benchwright.harbor.scan import CONFIG, META, RESULT, TRIAL_NAME
-from benchwright.harbor.tree import Folder, Listing, Odd, Tree
+from benchwright.harbor.tree import MOST_BYTES, Folder, Listing, Odd, Tree
 from benchwright.harbor.trial import NoTrial, read_trial
 
-_SHARD = re.compile(r"(?P<run>.+)_shard(?P<number>[0-9]+)", re.DOTALL)
+_SHARD = re.compile(r"(?P<run>.+)_shard(?P<number>0|[1-9][0-9]{0,3})", re.DOTALL)
+"""The folder of a shard. A longer number is a date or an id, and another spelling of one is another folder."""
 _TRACES = "trace_jobs"
+_MOST_OF_A_JOB = 2**24
+"""Bytes of a job's own result; what is larger is a trial's, with its tokens."""
 
 
 @dataclass(frozen=True)
@@ -34,18 +37,20 @@ class JobPlace:
 def find_jobs(root: Path) -> list[JobPlace]:
     """The runs in a folder of jobs, by name; the shards of a run as one. Links are followed.
 
+    What may not be looked into counts as a job, so that whoever reads it is told why it cannot be read.
+
     Raises:
-        Failure: the folder is none, or it holds no job (code ``not-a-job``, exit 2); it may not be read (exit 3).
+        Failure: the folder is none, or it holds no job; the problem says which folder is meant (code ``not-a-job``,
+            exit 2). It may not be read (exit 3).
     """
     root = _absolute(root)
     if _job_at(root) is not None:
         raise _no_job(root, "a job and no folder of jobs", "a folder of Harbor jobs", "give it as JOB_DIR")
     with Folder(root) as tree:
         names = tree.listing().folders
-    places = _places((name, job) for name in names if (job := _job_at(root / name)) is not None)
+    places = _places((name, job) for name in names if (job := _job_or_doubt(root / name)) is not None)
     if not places:
-        found = f"no job in {counted(len(names), 'folder')}" if names else "no folder"
-        raise _no_job(root, found, "a folder of Harbor jobs")
+        raise _no_jobs(root, names)
     return places
 
 
@@ -94,14 +99,29 @@ def _job_at(folder: Path, *, inside: bool = True) -> Path | None:
     return traces[0] if len(traces) == 1 else None
 
 
+def _job_or_doubt(folder: Path) -> Path | None:
+    try:
+        return _job_at(folder)
+    except Failure as failure:
+        return None if failure.exit is Exit.USAGE else folder  # wrong usage: it has gone meanwhile
+
+
 def _jobs_below(root: Path) -> list[Path]:
     with Folder(root) as tree:
         return [root / name for name in tree.listing().folders if _job_at(root / name, inside=False)]
 
 
 def _is_trial(tree: Tree, name: str) -> bool:
-    files = (f"{name}/{RESULT}", f"{name}/{CONFIG}")
-    return TRIAL_NAME.fullmatch(name) is not None and any(map(tree.exists, files))
+    """Whether a folder is a trial and not a job: a run's tag may look like a trial's name."""
+    files = [file for file in (CONFIG, RESULT) if TRIAL_NAME.fullmatch(name) and tree.exists(f"{name}/{file}")]
+    try:
+        config = _content(tree, f"{name}/{CONFIG}") if CONFIG in files else b""
+        if config and read_trial_config(config):
+            return True
+        result = _content(tree, f"{name}/{RESULT}", _MOST_OF_A_JOB) if RESULT in files else b""
+    except Failure:  # whoever reads the trials is told
+        return True
+    return bool(files) and not (config and read_job_config(config).ok) and not (result and read_aggregate(result).ok)
 
 
 def _is_job(tree: Tree, listing: Listing) -> bool:
@@ -113,9 +133,9 @@ def _is_job(tree: Tree, listing: Listing) -> bool:
     )
 
 
-def _content(tree: Tree, file: str) -> bytes:
+def _content(tree: Tree, file: str, most: int = MOST_BYTES) -> bytes:
     try:
-        content = tree.read(file)
+        content = tree.read(file, most)
     except Odd:
         return b""
     return content.data or b"" if content else b""
@@ -137,6 +157,17 @@ def _places(jobs: Iterable[tuple[str, Path]]) -> list[JobPlace]:
     return sorted(places, key=lambda place: (place.name, place.folders))
 
 
+def _no_jobs(root: Path, names: Sequence[str]) -> Failure:
+    """Why a root with some folders in it holds no job, and the root that may be meant."""
+    with Folder(root) as tree:
+        records = sum(tree.exists(f"{name}/{META}") for name in names)
+    expected = "a folder of Harbor jobs"
+    if records:
+        found = f"no job, and the {'record' if records == 1 else 'records'} of {counted(records, 'run')}"
+        return _no_job(root, found, expected, _meant(root.parent / _TRACES))
+    return _no_job(root, f"no job in {counted(len(names), 'folder')}" if names else "no folder", expected)
+
+
 def _what_it_is(path: Path) -> Failure:
     """Why a path is no job, and the folder that may be meant."""
     with Folder(path) as tree:
@@ -149,10 +180,9 @@ def _what_it_is(path: Path) -> Failure:
         found = f"the run folder of {counted(len(traces), 'job')}"
         return _no_job(path, found, fix=f"one of {some(map(str, traces))}")
     if META in listing.files:
-        meant = path.parent.parent / _TRACES / path.name
-        where = "there it is" if meant.is_dir() else "it is not there either; look where the run's jobs_dir points"
         found = f"a run's record, with {META} and no trial in it"
-        return _no_job(path, found, "the folder that Harbor wrote the trials to", f"{meant} is meant: {where}")
+        meant = _meant(path.parent.parent / _TRACES / path.name)
+        return _no_job(path, found, "the folder that Harbor wrote the trials to", meant)
     jobs = _jobs_below(path)
     if jobs:
         fix = f"to look at all of them: --jobs-root {path}"
@@ -161,6 +191,11 @@ def _what_it_is(path: Path) -> Failure:
         "an empty folder" if not listing.folders and not listing.files else "no trial, and no job's config or result"
     )
     return _no_job(path, found)
+
+
+def _meant(folder: Path) -> str:
+    where = "there it is" if folder.is_dir() else "it is not there either; look where the run's jobs_dir points"
+    return f"{folder} is meant: {where}"
 
 
 def _is_result_of_a_trial(contents: Iterable[bytes]) -> bool:

@@ -25,7 +25,8 @@ class Planned:
 def plan_of(job: Job, benchmark: Benchmark | None = None, *, expected: int | None = None) -> Planned:
     """The plan of a job: ``expected`` if someone says so, else its aggregate's, its lock's or its benchmark's.
 
-    Without any of them it is not known, since the trials that are there say nothing of those that are not.
+    Without any of them it is not known, since the trials that are there say nothing of those that are not. Nor does a
+    plan of none say anything beside trials.
     """
     by_benchmark = None
     if benchmark is not None:
@@ -34,10 +35,10 @@ def plan_of(job: Job, benchmark: Benchmark | None = None, *, expected: int | Non
     sources = [
         ("expected", expected),
         ("aggregate", job.aggregate.planned),
-        ("lock", job.locked),
+        ("lock", sum(job.locked.values()) or None),
         (f"benchmark {benchmark.name}" if benchmark else "benchmark", by_benchmark),
     ]
-    known = [(source, number) for source, number in sources if number is not None]
+    known = [(source, number) for source, number in sources if number or (number == 0 and not job.present)]
     source, total = known[0] if known else ("nothing", None)
     differing = tuple(f"{other}: {number}" for other, number in known[1:] if number != total)
     return Planned(total, source, by_benchmark, differing)

@@ -91,7 +91,7 @@ def progress_of(
     counts = _by_trials(figures) if job.present or not job.aggregate.ok else _by_aggregate(job, figures)
     planned = figures.planned.total
     resumes = job.meta.get("RESUME_COUNT", "")
-    fires = 1 + (int(resumes) if resumes.isdecimal() else 0)
+    fires = 1 + (int(resumes) if resumes.isdecimal() and len(resumes) < 10 else 0)
     status, why = _status(job, counts, planned, limits)
     if status in NEEDS_RESUME and fires >= limits.fires:
         status, why = "AT_RESUME_LIMIT", f"launched {fires} times; {why}"

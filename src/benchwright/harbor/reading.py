@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,7 +24,7 @@ from benchwright.harbor.scan import CONFIG, LOCK, META, RESULT, Known, Trials, l
 from benchwright.harbor.shards import merged
 from benchwright.harbor.slots import with_owners, with_surplus
 from benchwright.harbor.tally import by_eval, tally
-from benchwright.harbor.tree import ABSENT, Folder, Odd, Stamp, Tree, settled, written
+from benchwright.harbor.tree import ABSENT, Folder, Odd, Stamp, Tree, is_young, settled, written
 from benchwright.harbor.trial import Trial
 
 _T = TypeVar("_T")
@@ -43,7 +44,7 @@ def read_job(place: JobPlace | Path, *, cache: ScanCache | None = None, at_once:
     if isinstance(place, Path):
         place = JobPlace(place.name, (place,))
     jobs = [_read_folder(folder, cache, at_once) for folder in place.folders]
-    if len(jobs) == 1:
+    if len(jobs) == 1 and not place.lacking:
         return msgspec.structs.replace(jobs[0], name=place.name)
     return merged(place, jobs)
 
@@ -111,7 +112,9 @@ def _look(tree: Tree, name: str, known: Known, at_once: int) -> tuple[Job, Trial
 
 def _job(tree: Tree, name: str, found: Trials) -> Job:
     """What the trials and the job's own files amount to."""
-    aggregate, config = _aggregate(tree), _config(tree)
+    (aggregate, unfinished), config = _aggregate(tree), _config(tree)
+    if unfinished:
+        found = replace(found, changing=[*found.changing, RESULT])
     by_folder = sorted(found.trials, key=lambda trial: trial.folder)  # what was known before comes in another order
     trials, remarks = with_surplus(with_owners(by_folder), config, aggregate.id)
     groups, whole = by_eval(trials), tally(trials)
@@ -121,7 +124,7 @@ def _job(tree: Tree, name: str, found: Trials) -> Job:
         folders=(tree.where,),
         config=config,
         aggregate=aggregate,
-        locked=_read(tree, LOCK, read_lock, None, lambda _: None) if aggregate.planned is None else None,
+        locked=_read(tree, LOCK, read_lock, {}, lambda _: {}) if aggregate.planned is None or len(groups) > 1 else {},
         meta=_read(tree, META, read_meta, {}, lambda _: {}),
         whole=whole,
         evals=evals,
@@ -132,12 +135,20 @@ def _job(tree: Tree, name: str, found: Trials) -> Job:
     )
 
 
-def _aggregate(tree: Tree) -> Aggregate:
-    """The aggregate, read once more where it is damaged: a running job writes it again and again."""
-    found = _read(tree, RESULT, read_aggregate, MISSING, lambda why: Aggregate(state="corrupt", why=why))
-    if found.state != "corrupt":
-        return found
-    return _read(tree, RESULT, read_aggregate, MISSING, lambda why: Aggregate(state="corrupt", why=why))
+def _aggregate(tree: Tree) -> tuple[Aggregate, bool]:
+    """The aggregate, and whether it is in the middle of being written: a running job does so again and again."""
+    found, young = MISSING, False
+    for _ in range(2):
+        try:
+            content = tree.read(RESULT)
+        except Odd as error:
+            return Aggregate(state="corrupt", why=str(error)), False
+        if content is None or content.data is None:
+            return MISSING, False
+        found, young = read_aggregate(content.data), is_young(content.stamp, time.time_ns())
+        if found.ok:
+            return found, False
+    return found, young
 
 
 def _config(tree: Tree) -> JobConfig:

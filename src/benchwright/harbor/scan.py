@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -11,12 +12,12 @@ from typing import Literal, NamedTuple
 from benchwright.contract import Failure
 from benchwright.harbor.job_config import TrialPlan, read_trial_config
 from benchwright.harbor.patient import mapped
-from benchwright.harbor.tree import ABSENT, MOST_BYTES, Content, Odd, Stamp, Tree
+from benchwright.harbor.tree import ABSENT, MOST_BYTES, Content, Odd, Stamp, Tree, is_young
 from benchwright.harbor.trial import NoTrial, Trial, TrialState, read_trial
 
 RESULT, CONFIG, META, LOCK = "result.json", "config.json", "meta.env", "lock.json"
-TRIAL_NAME = re.compile(r".+__[0-9A-Za-z]{7}", re.DOTALL)
-"""What Harbor calls a trial: the start of the task's name, and seven letters and digits."""
+TRIAL_NAME = re.compile(r".*__[0-9A-Za-z]{7}", re.DOTALL)
+"""What Harbor calls a trial: the start of the task's name, if any of it is left, and seven letters and digits."""
 _LARGE = 2**20
 """Bytes from which results are read one at a time, so that threads do not hold several with all their tokens."""
 
@@ -94,12 +95,12 @@ def _look(tree: Tree, name: str, most: int) -> Seen:
 
 
 def _look_again(tree: Tree, name: str, first: Content, error: NoTrial) -> Seen:
-    """A second look at a result that cannot be read: it may have been in the middle of being written."""
+    """A second look at a result that cannot be read: it may be in the middle of being written, if it is young."""
     content = tree.read(f"{name}/{RESULT}")
     if content is None:
         return Seen(name, "gone")
-    changing = content != first
-    if changing and content.data is not None:
+    changing = content != first or is_young(content.stamp, time.time_ns())
+    if content != first and content.data is not None:
         try:
             return Seen(name, "trial", read_trial(as_text(name), content.data), content.stamp, changing=True)
         except NoTrial as again:

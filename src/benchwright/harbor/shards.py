@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -13,7 +13,11 @@ from benchwright.harbor.aggregate import Aggregate, EvalStats
 from benchwright.harbor.job import Job, packed
 from benchwright.harbor.places import JobPlace
 from benchwright.harbor.remark import Remark, named
+from benchwright.harbor.slots import copied
 from benchwright.harbor.tally import by_eval, tally
+from benchwright.harbor.trial import Trial
+
+_IDS = ("SLURM_JOB_ID", "DB_JOB_ID")
 
 
 def merged(place: JobPlace, jobs: Sequence[Job]) -> Job:
@@ -22,9 +26,9 @@ def merged(place: JobPlace, jobs: Sequence[Job]) -> Job:
     The aggregate is only as good as the worst of the shards', finished when all are, and holds no score: the mean of
     one shard is not that of the run.
     """
-    trials = [
+    trials, copies = _once(
         msgspec.structs.replace(trial, folder=f"{job.name}/{trial.folder}") for job in jobs for trial in job.trials
-    ]
+    )
     evals = by_eval(trials)
     whole = tally(trials)
     remarks = [
@@ -33,6 +37,8 @@ def merged(place: JobPlace, jobs: Sequence[Job]) -> Job:
     whole_run = Remark(
         "shards", "context", f"{len(jobs)} shards are counted as one run: {named(one.name for one in jobs)}"
     )
+    if copies:
+        remarks.insert(0, copied(copies))
     if place.lacking:
         lacking = named(f"{place.name}_shard{number}" for number in place.lacking)
         whole_run = Remark("missing-shards", "error", f"a part of the run is not there: {lacking}")
@@ -41,8 +47,8 @@ def merged(place: JobPlace, jobs: Sequence[Job]) -> Job:
         folders=tuple(itertools.chain.from_iterable(job.folders for job in jobs)),
         config=jobs[0].config,
         aggregate=_aggregate([job.aggregate for job in jobs]),
-        locked=_all([job.aggregate.planned or job.locked for job in jobs], sum),
-        meta=jobs[0].meta,
+        locked=_locked(jobs),
+        meta=jobs[0].meta | _ids(jobs),
         whole=whole,
         evals={key: whole if len(evals) == 1 else tally(group) for key, group in evals.items()},
         remarks=(whole_run, *remarks),
@@ -50,6 +56,36 @@ def merged(place: JobPlace, jobs: Sequence[Job]) -> Job:
         written=max((job.written for job in jobs if job.written), default=None),
         packed_trials=packed(trials),
     )
+
+
+def _once(trials: Iterable[Trial]) -> tuple[list[Trial], list[str]]:
+    """The trials of all shards, those that an earlier shard has too marked as surplus, and the folders of these."""
+    seen: set[str] = set()
+    kept, copies = [], []
+    for trial in trials:
+        again = trial.id in seen and not trial.surplus
+        if again:
+            copies.append(trial.folder)
+        elif trial.id is not None and not trial.surplus:
+            seen.add(trial.id)
+        kept.append(msgspec.structs.replace(trial, surplus=True) if again else trial)
+    return kept, copies
+
+
+def _ids(jobs: Sequence[Job]) -> dict[str, str]:
+    """The ids that the launches of all shards recorded, with commas between: each may be live, or have a row."""
+    found = {name: dict.fromkeys(job.meta[name] for job in jobs if job.meta.get(name)) for name in _IDS}
+    return {name: ",".join(ids) for name, ids in found.items() if ids}
+
+
+def _locked(jobs: Sequence[Job]) -> dict[str, int]:
+    """What the locks of all shards list; a shard whose lock was not needed planned what its aggregate says."""
+    found: Counter[str] = Counter()
+    for job in jobs:
+        if not job.locked and (job.aggregate.planned is None or len(job.evals) > 1):
+            return {}
+        found.update(job.locked or {next(iter(job.evals), ""): job.aggregate.planned or 0})
+    return dict(found)
 
 
 def _aggregate(parts: Sequence[Aggregate]) -> Aggregate:

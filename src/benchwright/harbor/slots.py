@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
@@ -106,8 +106,7 @@ def with_surplus(trials: Sequence[Trial], config: JobConfig, job_id: str | None)
                 copies.add(trial.folder)
         dropped |= {trial.folder for trial in kept[most:]}
     if copies:
-        text = f"{counted(len(copies), 'trial')} again that is there already, and not counted: {named(sorted(copies))}"
-        remarks.append(Remark("copied-trials", "warn", text))
+        remarks.append(copied(copies))
     if dropped:
         text = f"{counted(len(dropped), 'trial')} beyond the {attempts} attempts of a task, and not counted"
         remarks.append(Remark("surplus-trials", "context", f"{text}: {named(sorted(dropped))}"))
@@ -115,6 +114,12 @@ def with_surplus(trials: Sequence[Trial], config: JobConfig, job_id: str | None)
     if not out:
         return list(trials), remarks
     return [msgspec.structs.replace(one, surplus=True) if one.folder in out else one for one in trials], remarks
+
+
+def copied(folders: Collection[str]) -> Remark:
+    """What is said of the folders of trials that are there already."""
+    what = "1 trial that is" if len(folders) == 1 else f"{len(folders):,} trials that are"
+    return Remark("copied-trials", "warn", f"{what} there already, and not counted again: {named(sorted(folders))}")
 
 
 def _rank(trial: Trial, job_id: str | None) -> tuple[bool, int, float, str]:
@@ -136,5 +141,5 @@ def _agents(trials: Iterable[Trial], config: JobConfig) -> Counter[tuple[str | N
         others = [choice for choice in others if choice not in same]
     nameless = [runner for runner in seen if not found[runner]]  # agents by import path bear a name of their own
     for runner in nameless:
-        found[runner] = max(1, len(others) // len(nameless))
+        found[runner] = max(1, len(others) // len(nameless)) if runner[0] else max(1, len(config.agents))
     return found

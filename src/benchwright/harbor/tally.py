@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -68,7 +69,7 @@ def tally(trials: Iterable[Trial]) -> Tally:
         ),
         surplus=len(trials) - len(kept),
         tasks=len({(trial.source, trial.task) for trial in kept}),
-        reward_sum=math.fsum(rewards),
+        reward_sum=_total(rewards),
         lowest=min(rewards, default=None),
         highest=max(rewards, default=None),
         zeros=rewards.count(0.0),
@@ -84,14 +85,26 @@ def tally(trials: Iterable[Trial]) -> Tally:
 
 
 def by_eval(trials: Iterable[Trial]) -> dict[str, list[Trial]]:
-    """The trials of each agent, model and dataset, by the key that Harbor gives them, sorted."""
-    runners = defaultdict(list)
+    """The trials of each agent, model and dataset, by the key that Harbor gives them, sorted.
+
+    Trials of which nothing says whose they are belong to none, unless all are such.
+    """
+    runners: dict[tuple[str | None, ...], list[Trial]] = defaultdict(list)
     for trial in trials:
         runners[trial.agent, trial.model, trial.source].append(trial)
+    if any(agent for agent, _, _ in runners):
+        runners = {runner: group for runner, group in runners.items() if runner[0]}
     groups: dict[str, list[Trial]] = {}
     for group in runners.values():
         groups.setdefault(group[0].key, []).extend(group)
     return dict(sorted(groups.items()))
+
+
+def _total(rewards: Sequence[float]) -> float:
+    try:
+        return math.fsum(rewards)
+    except OverflowError:
+        return math.copysign(sys.float_info.max, sum(rewards))
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:

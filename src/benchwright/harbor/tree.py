@@ -22,6 +22,7 @@ ABSENT: Stamp = bytes(_STAMP.size)
 """The stamp of no file."""
 _UNSETTLED: Stamp = b"\xff" * _STAMP.size
 _SETTLED_NS = 10 * 10**9
+_LAST_NS = 2**63 - 1
 
 MOST_BYTES = 2**30
 _PASSING = {errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.EAGAIN, errno.EHOSTDOWN, errno.ECONNRESET}
@@ -112,7 +113,7 @@ class Folder:
             with os.scandir(self._handle) as entries:
                 for entry in entries:
                     if not entry.name.startswith("."):
-                        (folders if entry.is_dir() else files).append(entry.name)
+                        (folders if _is_folder(entry) else files).append(entry.name)
         except OSError as error:
             raise unreadable(self.where, error) from None
         return Listing(tuple(sorted(folders)), frozenset(files))
@@ -128,6 +129,8 @@ class Folder:
             try:
                 now = os.stat(path, dir_fd=handle)
                 found.append(_STAMP.pack(now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino))
+            except struct.error:
+                found.append(_stamp(now))
             except (FileNotFoundError, NotADirectoryError):
                 found.append(ABSENT)
             except OSError as error:
@@ -159,6 +162,18 @@ class Folder:
         return True
 
 
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a folder or a link to one; what may not be looked at counts as one, and says so when it is read."""
+    try:
+        return entry.is_dir()
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR):
+            return False
+        if error.errno in (errno.EACCES, errno.EPERM):
+            return True
+        raise
+
+
 def unreadable(where: str, error: OSError) -> Failure:
     """What to say of a place that does not let itself be read: the machine lacks something (3), or try again (4)."""
     if error.errno in _PASSING:
@@ -171,9 +186,18 @@ def unreadable(where: str, error: OSError) -> Failure:
 
 
 def written(stamps: Iterable[Stamp]) -> datetime | None:
-    """When the newest of some files was last written."""
+    """When the newest of some files was last written; None without one, and where no calendar has that time."""
     times = [_STAMP.unpack(stamp)[1] for stamp in stamps if stamp != ABSENT]
-    return datetime.fromtimestamp(max(times) / 1e9, UTC) if times else None
+    try:
+        return datetime.fromtimestamp(max(times) / 1e9, UTC) if times else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def is_young(stamp: Stamp, now: int) -> bool:
+    """Whether a file was written within ten seconds of a time in ns: it may be written still."""
+    changed: int = _STAMP.unpack(stamp)[1]
+    return abs(now - changed) < _SETTLED_NS
 
 
 def settled(stamp: Stamp, now: int) -> Stamp:
@@ -199,4 +223,6 @@ def _content(handle: int, most: int) -> Content:
 
 
 def _stamp(status: os.stat_result) -> Stamp:
-    return _STAMP.pack(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+    """The stamp of a file; of a time after 2262 or before 1678 no more than that."""
+    times = (max(-_LAST_NS, min(time, _LAST_NS)) for time in (status.st_mtime_ns, status.st_ctime_ns))
+    return _STAMP.pack(status.st_size, *times, status.st_ino)

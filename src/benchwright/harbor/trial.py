@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
@@ -11,6 +10,7 @@ import msgspec
 
 from benchwright.harbor.json_text import NotJson, decode
 from benchwright.harbor.moment import moment, seconds
+from benchwright.harbor.number import count, finite
 
 TrialState = Literal["valid", "unscored", "corrupt", "missing"]
 """It has a finite reward; it ended without one; its result cannot be read; it has no result."""
@@ -23,10 +23,10 @@ class Trial(msgspec.Struct, frozen=True, gc=False, array_like=True, kw_only=True
     """A trial as its folder shows it. A struct and not a dataclass, since 6,300 of them are remembered in one look.
 
     ``folder`` is its name in the job's folder, ``why`` what explains its state. ``reward`` is the value of
-    ``reward_key`` among ``rewards``. ``exception`` is the class that the trial recorded, ``step_exceptions`` those that
-    only a step of it did. ``agent_seconds`` is how long its agent was at work, tokens and ``requests`` to the model are
-    counts; None is not recorded. ``model`` is without the provider. ``id`` names the trial's run, ``job_id`` the job
-    that it was run by. ``surplus`` marks what exceeds the slots of the plan (see ``slots``).
+    ``reward_key`` among ``rewards``. ``exception`` is the class that the trial counts under, ``step_exceptions`` those
+    that steps of it recorded. ``agent_seconds`` is how long its agent was at work, tokens and ``requests`` to the model
+    are counts; None is not recorded. ``model`` is without the provider. ``id`` names the trial's run, ``job_id`` the
+    job that it was run by. ``surplus`` marks what exceeds the slots of the plan (see ``slots``).
     """
 
     folder: str
@@ -35,7 +35,7 @@ class Trial(msgspec.Struct, frozen=True, gc=False, array_like=True, kw_only=True
     why: str = ""
     reward: float | None = None
     reward_key: str | None = None
-    rewards: dict[str, Any] = {}
+    rewards: dict[str, float | None] = {}
     exception: str | None = None
     step_exceptions: tuple[str, ...] = ()
     started: datetime | None = None
@@ -96,7 +96,7 @@ class _Metadata(msgspec.Struct, gc=False):
         timed = times.startswith(b"[")
         if timed and not times.strip(b"[] \t\r\n"):
             return 0
-        episodes = _count(self.n_episodes)
+        episodes = count(self.n_episodes)
         return times.count(b",") + 1 if episodes is None and timed else episodes
 
 
@@ -142,6 +142,7 @@ class _Result(msgspec.Struct, gc=False):
     finished_at: Any = None
     agent_execution: _Span | None = None
     step_results: list[_Step] | None = None
+    schema_version: Any = None
     n_total_trials: Any = None
 
 
@@ -161,7 +162,8 @@ def read_trial(folder: str, data: bytes) -> Trial:
     """The trial that the content of ``<folder>/result.json`` describes, valid or unscored.
 
     It is valid where its rewards hold a finite number: under ``reward``, or under their only key. ``true`` counts as 1,
-    as it does for Harbor. An exception beside a reward takes nothing from it.
+    as it does for Harbor. An exception beside a reward takes nothing from it. What only a step recorded is the trial's
+    exception as far as Harbor counts it: from 0.26 on, the first version to number the schema of its results.
 
     Raises:
         NoTrial: the content cannot be read, or is something else.
@@ -177,6 +179,8 @@ def read_trial(folder: str, data: bytes) -> Trial:
     exception = _name(result.exception_info)
     steps = result.step_results or ()
     step_exceptions = tuple(name for step in steps if (name := _name(step.exception_info)))
+    if exception is None and step_exceptions and result.schema_version is not None:
+        exception = step_exceptions[-1]  # the one that ended the trial, if any did
     work = _work(result) if result.agent_result or not steps else _sum(map(_work, steps))
     agent = result.agent_info
     return Trial(
@@ -186,7 +190,7 @@ def read_trial(folder: str, data: bytes) -> Trial:
         why=_why(reward, key, lack, exception, step_exceptions),
         reward=reward,
         reward_key=key,
-        rewards=rewards if isinstance(rewards, dict) else {},
+        rewards={name: finite(value) for name, value in rewards.items()} if isinstance(rewards, dict) else {},
         exception=exception,
         step_exceptions=step_exceptions,
         started=moment(result.started_at),
@@ -216,13 +220,17 @@ def reward_of(rewards: Any) -> tuple[float | None, str | None, str]:
     if REWARD not in rewards and len(rewards) > 1:
         return None, None, f"rewards {', '.join(sorted(rewards))}, none of which is called {REWARD!r}"
     key = REWARD if REWARD in rewards else next(iter(rewards))
-    value = rewards[key]
-    if not isinstance(value, int | float):
-        shown = value if value in ("NaN", "Infinity", "-Infinity") else "empty" if value is None else f"{value!r:.40}"
-        return None, key, f"{key} is {shown}"
-    if not math.isfinite(value):
-        return None, key, f"{key} is {value}"
-    return float(value), key, ""
+    reward = finite(rewards[key])
+    return reward, key, "" if reward is not None else f"{key} is {_shown(rewards[key])}"
+
+
+def _shown(value: Any) -> str:
+    """What stands where a reward belongs."""
+    if value is None:
+        return "empty"
+    if isinstance(value, int | float):
+        return "too large a number"
+    return value if value in ("NaN", "Infinity", "-Infinity") else f"{value!r:.40}"
 
 
 def _why(reward: float | None, key: str | None, lack: str, exception: str | None, steps: tuple[str, ...]) -> str:
@@ -237,12 +245,6 @@ def _name(exception: _Exception | None) -> str | None:
     return (exception.exception_type or "unnamed") if exception else None
 
 
-def _count(value: Any) -> int | None:
-    if type(value) is int:
-        return value
-    return int(value) if isinstance(value, float) and math.isfinite(value) else None
-
-
 def _work(part: _Result | _Step) -> _Work:
     """Seconds of the agent, its tokens in, cached and out, and requests, as a trial or a step of it records them."""
     span, context = part.agent_execution, part.agent_result
@@ -251,9 +253,9 @@ def _work(part: _Result | _Step) -> _Work:
         return spent, None, None, None, None
     return (
         spent,
-        _count(context.n_input_tokens),
-        _count(context.n_cache_tokens),
-        _count(context.n_output_tokens),
+        count(context.n_input_tokens),
+        count(context.n_cache_tokens),
+        count(context.n_output_tokens),
         context.metadata.requests if context.metadata else None,
     )
 

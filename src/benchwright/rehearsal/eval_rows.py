@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from itertools import groupby
 from typing import Any
 
-from benchwright.contract import Exit, Failure, Problem
+from benchwright.contract import Exit, Failure, Problem, counted
 
 TABLES = (
     "datasets",
@@ -43,16 +44,18 @@ def load_rows(url: str, rows: Any) -> dict[str, int]:
     Columns that a row leaves out get their defaults. A row may refer to one before it in the same table.
 
     Raises:
-        Failure: ``rows`` is of another form or names what there is not (exit 2); the database refuses a row (exit 1).
+        Failure: ``rows`` is of another form, names what there is not or lacks what has no default, every problem (exit
+            2); the database refuses a row (exit 1).
     """
     import psycopg
     from psycopg import sql
 
     with psycopg.connect(url) as connection:
         columns = connection.execute(
-            "SELECT table_name::text, column_name::text FROM information_schema.columns WHERE table_schema = 'public'"
+            "SELECT table_name::text, column_name::text, is_nullable = 'NO' AND column_default IS NULL"
+            " FROM information_schema.columns WHERE table_schema = 'public'"
         ).fetchall()
-        problems = list(_unknown(rows, frozenset(columns)))
+        problems = list(_problems(rows, {(table, name): needed for table, name, needed in columns}))
         if problems:
             raise Failure(problems, exit=Exit.USAGE)
         statement = sql.SQL("INSERT INTO {0} ({1}) SELECT {1} FROM json_populate_recordset(NULL::{0}, %s::json)")
@@ -63,12 +66,13 @@ def load_rows(url: str, rows: Any) -> dict[str, int]:
                     connection.execute(statement.format(*parts), [json.dumps(list(alike))])
                 except psycopg.Error as error:
                     said = ": ".join(filter(None, (error.diag.message_primary, error.diag.message_detail)))
-                    raise Failure(Problem("row-refused", table, said or str(error))) from None
+                    fix = "correct the file; rows that are there already stay as they are: leave them out"
+                    raise Failure(Problem("row-refused", table, said or str(error), fix=fix)) from None
     return {table: len(rows[table]) for table in sorted(rows, key=TABLES.index)}
 
 
-def _unknown(rows: Any, columns: frozenset[Sequence[str]]) -> Iterator[Problem]:
-    """What is wrong with the form of the rows, before any is put in."""
+def _problems(rows: Any, columns: Mapping[tuple[str, str], bool]) -> Iterator[Problem]:
+    """What is wrong with the form of the rows; ``columns`` says of each column whether it needs a value."""
     form = "rows of tables: {TABLE: [{COLUMN: VALUE}]}"
     if not isinstance(rows, Mapping):
         yield Problem("not-rows", "the rows", "no JSON object", form)
@@ -81,3 +85,9 @@ def _unknown(rows: Any, columns: frozenset[Sequence[str]]) -> Iterator[Problem]:
         else:
             for name in sorted({name for row in several for name in row if (table, name) not in columns}):
                 yield Problem("no-such-column", f"{table}.{name}", "no column of this table")
+            needed = sorted(name for (of, name), needs in columns.items() if of == table and needs)
+            lacking = Counter(tuple(name for name in needed if row.get(name) is None) for row in several)
+            for names, number in lacking.items():
+                if names:
+                    found = f"{counted(number, 'row')} without {', '.join(names)}"
+                    yield Problem("no-value", table, found, "a value for each")

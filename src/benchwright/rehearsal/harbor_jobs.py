@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import random
 import string
 from collections import Counter
@@ -20,9 +21,13 @@ from uuid import UUID
 import msgspec
 
 from benchwright.files import write_json
+from benchwright.rehearsal.trial_kinds import KINDS, NO_RESULT, Kind
 
-Version = Literal["0.1", "0.6", "0.25"]
-"""Up to 0.1.45: naive times, the older counts. From 0.6: the newer counts, a lock. From 0.25: defaults left out."""
+Version = Literal["0.1", "0.6", "0.25", "0.26"]
+"""Up to 0.1.45: naive times, the older counts. From 0.6: the newer counts, a lock. From 0.25: defaults left out.
+
+From 0.26: the schema is numbered, exceptions of steps count, the mean is that of the rewarded trials.
+"""
 
 BENIGN = frozenset(
     {
@@ -36,91 +41,6 @@ BENIGN = frozenset(
     }
 )
 """The seven names that the default profile does not count, written down here once more so that they are checked."""
-_NONE = object()
-
-
-@dataclass(frozen=True)
-class Kind:
-    """One way for a trial to end: what it records, and what that makes of it.
-
-    ``rewards`` is what ``verifier_result.rewards`` holds; without it there is no verifier result. ``content`` is what
-    stands in ``result.json`` instead of a result, None for no such file; ``named`` says whether the trial has its own
-    configuration. ``state`` and ``reward`` are what has to come out.
-    """
-
-    state: str
-    rewards: Any = _NONE
-    exception: str | None = None
-    step_exception: str | None = None
-    reward: float = 0.0
-    ran: bool = True
-    content: str | None = ""
-    named: bool = True
-
-    @property
-    def readable(self) -> bool:
-        """Whether the trial has a result, with a reward or without."""
-        return self.state in ("valid", "unscored")
-
-
-def _scored(value: Any, exception: str | None = None) -> Kind:
-    return Kind("valid", {"reward": value}, exception, reward=float(value))
-
-
-def _failed(exception: str, *, ran: bool = False) -> Kind:
-    return Kind("unscored", exception=exception, ran=ran)
-
-
-KINDS: Mapping[str, Kind] = {
-    "pass": _scored(1.0),
-    "fail": _scored(0.0),
-    "partial": _scored(0.375),
-    "whole-number": _scored(1),
-    "true": _scored(True),
-    "below-zero": _scored(-0.25),
-    "above-one": _scored(2.5),
-    "other-key": Kind("valid", {"accuracy": 1.0}, reward=1.0),
-    "several-keys": Kind("valid", {"reward": 0.25, "style": 1.0}, reward=0.25),
-    "timeout-scored": _scored(0.0, "AgentTimeoutError"),
-    "timeout-passed": _scored(1.0, "AgentTimeoutError"),
-    "context-scored": _scored(0.0, "ContextLengthExceededError"),
-    "summary-scored": _scored(0.0, "SummarizationTimeoutError"),
-    "bad-request-scored": _scored(0.0, "BadRequestError"),
-    "exit-code-scored": _scored(1.0, "NonZeroAgentExitCodeError"),
-    "rate-limit-scored": _scored(1.0, "ApiRateLimitError"),
-    "step-failed-scored": Kind("valid", {"reward": 1.0}, step_exception="AgentTimeoutError", reward=1.0),
-    "timeout": _failed("AgentTimeoutError", ran=True),
-    "context": _failed("ContextLengthExceededError", ran=True),
-    "verifier-runtime": _failed("VerifierRuntimeError", ran=True),
-    "not-verified": _failed("VerificationNotCompletedError", ran=True),
-    "not-scored": _failed("TrialNotScoredError"),
-    "no-reward-file": _failed("RewardFileNotFoundError", ran=True),
-    "no-tests": _failed("AddTestsDirError", ran=True),
-    "no-sandbox": _failed("DaytonaError"),
-    "no-key": _failed("DaytonaAuthenticationError"),
-    "not-valid": _failed("DaytonaValidationError"),
-    "no-start": _failed("EnvironmentStartTimeoutError"),
-    "cancelled": _failed("CancelledError", ran=True),
-    "unheard-of": _failed("BrandNewError"),
-    "timeout-nan": Kind("unscored", {"reward": math.nan}, "AgentTimeoutError"),
-    "nan": Kind("unscored", {"reward": math.nan}),
-    "infinite": Kind("unscored", {"reward": -math.inf}),
-    "text": Kind("unscored", {"reward": "1.0"}),
-    "null": Kind("unscored", {"reward": None}),
-    "listed": Kind("unscored", {"reward": [1.0]}),
-    "empty": Kind("unscored", {}),
-    "no-such-key": Kind("unscored", {"accuracy": 1.0, "style": 1.0}),
-    "null-rewards": Kind("unscored", None),
-    "unverified": Kind("unscored"),
-    "step-failed": Kind("unscored", step_exception="AgentTimeoutError"),
-    "cut-off": Kind("corrupt", content='{"id": "0c8a6f5e", "task_name": "x", "trial_na'),
-    "nothing-in-it": Kind("corrupt", content=""),
-    "something-else": Kind("corrupt", content='{"status": "fine"}'),
-    "a-list": Kind("corrupt", content="[1, 2]"),
-    "unfinished": Kind("missing", content=None),
-    "unfinished-bare": Kind("missing", content=None, named=False),
-}
-"""Every way for a trial to end, by a name of ours."""
 
 EXTRAS = ("corrupt-rerun", "zombie", "copy")
 """What a task can have too much of: a damaged result beside its rerun, an older attempt, the same trial twice."""
@@ -215,9 +135,10 @@ class _Grower:
         self._write(trial, result, kind, task)
         truth.states[trial] = kind.state
         truth.reward_sum += kind.reward
-        if kind.exception:
-            truth.errors[kind.exception] += 1
-            truth.unscored_errors[kind.exception] += kind.state == "unscored"
+        exception = kind.exception or (kind.step_exception if self._numbered else None)
+        if exception:
+            truth.errors[exception] += 1
+            truth.unscored_errors[exception] += kind.state == "unscored"
         if kind.readable:
             self._results.append((trial, result))
 
@@ -243,7 +164,7 @@ class _Grower:
         """The job's own files."""
         shape = self.shape
         config: dict[str, Any] = {"job_name": self.folder.name, "jobs_dir": "/data/evals/trace_jobs"}
-        if shape.attempts != 1 or shape.version != "0.25":
+        if shape.attempts != 1 or shape.version in ("0.1", "0.6"):
             config["n_attempts"] = shape.attempts
         config |= {"agents": [self._agent_config()], "datasets": [{"path": self._dataset}]}
         write_json(self.folder / "config.json", config, indent=4)
@@ -258,14 +179,16 @@ class _Grower:
         rewards = [one["verifier_result"] and one["verifier_result"]["rewards"] for one in results]
         exceptions: dict[str, list[str]] = {}
         for trial, one in self._results:
-            if one["exception_info"]:
-                exceptions.setdefault(one["exception_info"]["exception_type"], []).append(trial)
+            steps = one.get("step_results") if self._numbered else None
+            for info in (one["exception_info"], *(step["exception_info"] for step in steps or ())):
+                if info:
+                    exceptions.setdefault(info["exception_type"], []).append(trial)
         key = f"{self.shape.agent}__{self.shape.model}__{self.shape.source}"
         errored = sum(map(len, exceptions.values()))
         one_eval = {
             "n_trials": sum(reward is not None for reward in rewards),
             "n_errors": errored,
-            "metrics": _metrics(rewards),
+            "metrics": _metrics([reward for reward in rewards if reward] if self._numbered else rewards),
             "reward_stats": {},
             "exception_stats": exceptions,
         }
@@ -278,6 +201,7 @@ class _Grower:
             stats |= {f"n_{name}_trials": number for name, number in counts.items()}
         ended = self._start + timedelta(hours=9)
         job = {
+            **self._schema(),
             "id": str(self._job_id),
             "started_at": _naive(self._start),
             "finished_at": _naive(ended) if self.shape.finished else None,
@@ -292,15 +216,19 @@ class _Grower:
         if kind.named or _shares_its_start(task):  # of such a bare folder nobody could tell the task
             (folder / "config.json").write_text(_text(self._config(task, trial)))
         if kind.content is not None:
-            (folder / "result.json").write_text(_text(result) if kind.readable else kind.content)
+            file = folder / "result.json"
+            file.write_text(_text(result) if kind.readable else kind.content)
+            if not kind.readable:  # damage that is fresh is taken for a result that is being written
+                os.utime(file, (self._start.timestamp(),) * 2)
 
     def _result(self, task: int, trial: str, kind: Kind, *, minutes: int) -> dict[str, Any]:
         start = self._start + timedelta(minutes=minutes)
         end = start + timedelta(seconds=self._rng.randint(60, 3000))
         span = {"started_at": self._time(start), "finished_at": self._time(end)}
-        verified = None if kind.rewards is _NONE else {"rewards": kind.rewards}
+        verified = None if kind.rewards is NO_RESULT else {"rewards": kind.rewards}
         step = kind.step_exception
-        return {
+        result = {
+            **self._schema(),
             "id": str(self._uuid()),
             "task_name": self._task_name(task),
             "trial_name": trial,
@@ -321,7 +249,10 @@ class _Grower:
             "environment_setup": span,
             "agent_execution": span if kind.ran else None,
             "verifier": span if verified else None,
-        } | ({"step_results": [self._step(step, end)] if step else None} if self.shape.version != "0.1" or step else {})
+        }
+        if step or self.shape.version != "0.1":
+            result["step_results"] = [self._step(step, end)] if step else None
+        return result
 
     def _step(self, exception: str, end: datetime) -> dict[str, Any]:
         failed = self._exception(exception, end)
@@ -362,9 +293,16 @@ class _Grower:
             "agent": self._agent_config(),
             "environment": {"type": "daytona", "override_cpus": 1, "override_memory_mb": 2048, "kwargs": {}},
             "verifier": {"override_timeout_sec": None, "disable": False},
-            "artifacts": ["/logs/artifacts"] * int(40 * self.shape.weight),
+            "artifacts": ["/logs/artifacts"] * int(90 * self.shape.weight),
             "job_id": str(self._job_id),
         }
+
+    @property
+    def _numbered(self) -> bool:
+        return self.shape.version == "0.26"
+
+    def _schema(self) -> dict[str, Any]:
+        return {"schema_version": 1} if self._numbered else {}
 
     def _agent_config(self) -> dict[str, Any]:
         model = f"{self.shape.provider}/{self.shape.model}"

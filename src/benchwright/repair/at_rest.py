@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Literal
 
 from benchwright.audit import EvalFacts, JobFacts, judge
-from benchwright.audit.command import AuditOptions, gathered
+from benchwright.audit.command import gathered
 from benchwright.audit.gather import ShowProgress
 from benchwright.audit.manifest import Hint
+from benchwright.audit.options import AuditOptions
 from benchwright.contract import Exit, Problem
 from benchwright.evaldb.opening import configured
 from benchwright.objects.credentials import settings_from_environment

@@ -19,8 +19,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from benchwright.audit.command import AuditOptions, gathered
+from benchwright.audit.command import gathered
 from benchwright.audit.gather import ShowProgress
+from benchwright.audit.options import AuditOptions
 from benchwright.audit.record import Audited, audit
 from benchwright.contract import Exit, Failure, Problem, some
 from benchwright.files import FileLock, read_json, write_json

@@ -12,7 +12,8 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from benchwright.audit.facts import RowFacts
 from benchwright.audit.gather import Gathered, ShowProgress
 from benchwright.audit.refusals import refusals
-from benchwright.audit.rows import lack, own_rows
+from benchwright.audit.registration import lacks
+from benchwright.audit.rows import own
 from benchwright.audit.run import Leg
 from benchwright.audit.trace_names import repo_of_link, trace_orgs
 from benchwright.contract import Exit, Failure, Outcome, Problem, some, usage_error
@@ -139,7 +140,7 @@ class _Pushing:
         Raises:
             Failure: several may be meant (code ``rows-unclear``, exit 5).
         """
-        rows = own_rows(self.leg.facts)
+        rows = own(self.leg.facts)
         finished = [row for row in rows if row.status == "Finished"]
         by_id = [row for id in self.leg.run.row_ids for row in rows if row.id.lower() == id]
         several = finished or by_id[:1] or rows
@@ -165,7 +166,7 @@ class _Pushing:
             version=version_hash(self.identity.benchmark, leg.run.job.config.datasets),
             values=job_values(leg, folders[0], trials, leg.facts.trials.planned),
             trials=tuple(read_trial_rows(folders, trials, row_id)),
-            lacks=lack(row, leg.facts.trials) if row and row.status == "Finished" else None,
+            lacks=lacks(row, leg.facts.trials) if row and row.status == "Finished" else None,
             forced=self.options.forced,
         )
 

@@ -8,9 +8,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from benchwright.audit.command import AuditOptions, gathered
+from benchwright.audit.command import gathered
 from benchwright.audit.gather import Gathered, ShowProgress
 from benchwright.audit.manifest import NO_HINT, Hint, read_manifest
+from benchwright.audit.options import AuditOptions
 from benchwright.contract import Exit, Failure, Problem
 from benchwright.repair.iris_copy import IrisPlace, is_address
 from benchwright.repair.push_identity import NO_NAMES, Asked

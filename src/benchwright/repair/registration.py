@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchwright.contract import Exit, Failure, Problem
@@ -70,6 +70,22 @@ def carry_out(what: str, subject: str, plan: Callable[[], Repair], writer: RowWr
         return _written(file, writer, adopted=False)
 
 
+def preview(what: str, subject: str, plan: Callable[[], Repair], place: str, folder: Path) -> Repair:
+    """What ``carry_out`` would do, of a row that is gone also because of an earlier run.
+
+    Raises:
+        Failure: as ``plan``.
+    """
+    try:
+        return plan()
+    except Failure as failure:
+        files = [file for file in undo_files(folder, what, subject) if file.repair.place == place]
+        if not _is_gone(failure) or not files or files[-1].state not in ("writing", "written"):
+            raise
+        last = files[-1].repair
+        return last if files[-1].state == "writing" else replace(last, plan=(), changes=())
+
+
 def take_back(file: UndoFile, writer: RowWriter) -> Done:
     """Undo a repair: every row becomes what it was, or, where somebody changed it since, none does over Postgres.
 
@@ -81,12 +97,12 @@ def take_back(file: UndoFile, writer: RowWriter) -> Done:
         found = f"it is of {repair.place}, and this is {writer.place}"
         raise Failure(Problem("other-database", str(file.path), found, "the same database"), exit=Exit.REFUSED)
     if file.state == "undone":
-        return Done(repair, undo_file=file.path, adopted=True)
+        return Done(repair.taken_back, undo_file=file.path, adopted=True)
     with FileLock(file.path.with_suffix(".lock"), f"the undoing of {file.path.name}"):
         begun = file.become("undoing")
         written = writer.write(repair.undo)
         begun.become("undone")
-    return Done(repair, written, file.path, adopted=file.state == "undoing")
+    return Done(repair.taken_back, written, file.path, adopted=file.state == "undoing")
 
 
 def undo_files(folder: Path, what: str, subject: str) -> Iterator[UndoFile]:

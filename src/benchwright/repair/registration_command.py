@@ -8,14 +8,15 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from benchwright.audit.command import AuditOptions, gathered
+from benchwright.audit.command import gathered
 from benchwright.audit.gather import ShowProgress
 from benchwright.audit.grandfather import read_grandfathered
+from benchwright.audit.options import AuditOptions
 from benchwright.audit.trace_hub import TraceHub
 from benchwright.contract import DRY_RUN, Exit, Failure, Outcome, Problem
 from benchwright.evaldb import EvalDatabase, Patience, RowWriter, configured, open_database, open_writer
 from benchwright.repair.own_row import Owners, OwnRow, check_at_rest, liveness, row_id
-from benchwright.repair.registration import Done, begun, carry_out, take_back, undo_folder
+from benchwright.repair.registration import Done, begun, carry_out, preview, take_back, undo_folder
 from benchwright.repair.registration_options import RepairOptions
 from benchwright.repair.registration_report import planned, told, undoing
 from benchwright.repair.row_names import drop_orphan_benchmark, fix_benchmark, fix_model, subject_of
@@ -58,7 +59,8 @@ class Registration:
         with open_database(self.options.database, self.settings, self.patience) as database:
             wanted, remarks = self._wanted(database, owners)
             if not self.options.apply:
-                return planned([plan() for _, plan in wanted], remarks)
+                known = partial(preview, self.options.action, place=database.place, folder=self._folder)
+                return planned([known(subject, plan) for subject, plan in wanted], remarks)
             writer = open_writer(self.options.database, self.settings, self.patience)
             try:
                 return self._applied(wanted, remarks, writer)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from benchwright.contract import Exit, Failure, Problem
-from benchwright.evaldb import Backend
+
+if TYPE_CHECKING:
+    from benchwright.evaldb import Backend
 
 Action = Literal[
     "fix-model", "fix-benchmark", "link-traces", "deregister", "drop-stale", "drop-orphan-benchmark", "undo"
@@ -22,20 +24,12 @@ _NEEDS = {
     "drop-orphan-benchmark": ("benchmark_name",),
     "undo": ("file",),
 }
-_TAKES = {"link-traces": ("job_dir",), "deregister": ("job_dir", "iris", "iris_job", "iris_jobs", "benchmarks")}
+_TAKES = {
+    "link-traces": ("job_dir",),
+    "deregister": ("job_dir", "iris", "iris_job", "iris_jobs", "benchmarks", "grandfather"),
+}
 """What else an action takes."""
-_OF_SOME = (
-    "row",
-    "model_name",
-    "benchmark_name",
-    "link",
-    "file",
-    "job_dir",
-    "iris",
-    "iris_job",
-    "iris_jobs",
-    "benchmarks",
-)
+_OF_ALL = ("action", "username", "database", "undo_dir", "apply")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +68,8 @@ class RepairOptions:
         ]
         problems += [
             Problem("usage", _option(name), f"given to {self.action}", f"no {_option(name)}")
-            for name in _OF_SOME
-            if getattr(self, name) and name not in takes
+            for name in (one.name for one in fields(self))
+            if getattr(self, name) and name not in (*takes, *_OF_ALL)
         ]
         if bool(self.iris) != bool(self.iris_job) or (self.iris and self.job_dir):
             problems.append(

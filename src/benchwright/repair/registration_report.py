@@ -23,7 +23,7 @@ def planned(repairs: Sequence[Repair], remarks: Sequence[str]) -> Outcome:
 
 def undoing(file: UndoFile) -> Outcome:
     """What a dry run of an undo tells."""
-    changes = [] if file.state == "undone" else [f"taken back: {change}" for change in file.repair.changes]
+    changes = () if file.state == "undone" else file.repair.taken_back.changes
     summary = (
         "it was taken back already" if file.state == "undone" else f"{counted(len(changes), 'change')} to take back"
     )

@@ -47,6 +47,11 @@ class Repair:
         """The plan that takes this one back."""
         return tuple(one for write in reversed(self.plan) for one in inverse(write))
 
+    @property
+    def taken_back(self) -> Repair:
+        """The same, in the words of its undoing."""
+        return replace(self, changes=tuple(f"taken back: {change}" for change in self.changes), remarks=())
+
 
 @dataclass(frozen=True, slots=True)
 class UndoFile:

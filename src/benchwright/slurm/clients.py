@@ -72,16 +72,18 @@ class Clients:
     seconds: float = 120.0
     environment: Mapping[str, str] | None = None
 
-    def call(self, program: str, *arguments: str) -> str | CallError:
-        """Run a client; what it printed on standard output."""
-        done = self._run(program, arguments)
+    def call(self, program: str, *arguments: str, times: str = "standard") -> str | CallError:
+        """Run a client; what it printed on standard output. ``times`` is the form of those, as ``strftime`` has it."""
+        done = self._run(program, arguments, times)
         return done if isinstance(done, CallError) else done.stdout
 
-    def _run(self, program: str, arguments: tuple[str, ...]) -> subprocess.CompletedProcess[str] | CallError:
+    def _run(
+        self, program: str, arguments: tuple[str, ...], times: str
+    ) -> subprocess.CompletedProcess[str] | CallError:
         try:
             done = subprocess.run(
                 [program, *arguments],
-                env=self._environment(),
+                env=self._environment(times),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 encoding="utf-8",
@@ -99,10 +101,10 @@ class Clients:
             return done
         return error_of(program, done.returncode, done.stderr or done.stdout)
 
-    def _environment(self) -> dict[str, str]:
+    def _environment(self, times: str) -> dict[str, str]:
         given = os.environ if self.environment is None else self.environment
         kept = {name: value for name, value in given.items() if not name.startswith(_OF_THE_USER)}
-        return {**kept, "SLURM_BITSTR_LEN": "0", "SLURM_TIME_FORMAT": "standard", "LC_ALL": "C"}
+        return {**kept, "SLURM_BITSTR_LEN": "0", "SLURM_TIME_FORMAT": times, "LC_ALL": "C"}
 
 
 def error_of(program: str, code: int, said: str) -> CallError:

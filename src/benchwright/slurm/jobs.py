@@ -20,15 +20,15 @@ class JobAccount:
     """What the accounts say of the last attempt at a job.
 
     ``ids`` are its number and how it is shown, which for a task of an array is ``4_7``. ``submit``, ``start`` and
-    ``end`` are ISO texts in this machine's zone, or a word where there is none. ``folder`` is where it was submitted,
-    ``command`` how; of several lines it has the first.
+    ``end`` are seconds since 1970, None where there is none yet. ``folder`` is where it was submitted, ``command`` how;
+    of several lines it has the first.
     """
 
     ids: tuple[str, str]
     state: State
-    submit: str
-    start: str
-    end: str
+    submit: float | None
+    start: float | None
+    end: float | None
     name: str
     folder: str
     command: str
@@ -60,13 +60,16 @@ def is_job_id(text: str) -> bool:
 
 
 def read_accounts(clients: Clients, ids: Iterable[str]) -> tuple[JobAccount, ...] | CallError:
-    """Ask the accounts for jobs, in one call; those they do not know have no row."""
+    """Ask the accounts for jobs, in one call; those they do not know have no row.
+
+    Times are asked for in seconds: of those by the clock, an hour in autumn is there twice.
+    """
     asked = ",".join(sorted(set(ids)))
     if not asked:
         return ()
     said = clients.call(
         "sacct", "--noheader", "--parsable2", f"--delimiter={_BETWEEN}", "--allocations", f"--jobs={asked}",
-        f"--format={','.join(_ACCOUNT)}",
+        f"--format={','.join(_ACCOUNT)}", times="%s",
     )  # fmt: skip
     return said if isinstance(said, CallError) else parse_accounts(said)
 
@@ -77,7 +80,8 @@ def parse_accounts(text: str) -> tuple[JobAccount, ...]:
     for line in text.split("\n"):  # not splitlines, to which the delimiter is one more end of a line
         fields = line.split(_BETWEEN, len(_ACCOUNT) - 1)
         if len(fields) == len(_ACCOUNT) and is_job_id(fields[0]):
-            raw, shown, state, submit, start, end, name, folder, command = fields
+            raw, shown, state, *times, name, folder, command = fields
+            submit, start, end = (float(time) if time.isdecimal() else None for time in times)
             rows.append(JobAccount((raw, shown), parse_state(state), submit, start, end, name, folder, command))
     return tuple(rows)
 

@@ -1,10 +1,15 @@
-"""The Parquet files of a dataset, written row by row: memory holds one group of rows, whatever there is in all."""
+"""The Parquet files of a dataset, written row by row: memory holds two groups of rows, whatever there is in all.
+
+While one group is being written, by a thread of its own, the next is gathered.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import json
+import sys
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -74,6 +79,8 @@ class Shards:
         self._writer: pq.ParquetWriter | None = None
         self._names: dict[str, set[str]] = {name: set() for name in NAMED}
         self._text = self._rows = 0
+        self._thread = ThreadPoolExecutor(1)
+        self._writing: Future[None] | None = None
 
     def __enter__(self) -> Shards:
         return self
@@ -81,11 +88,16 @@ class Shards:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None:
-            self._flush()
-            self._end()
-        elif self._open is not None:
-            self._open.__exit__(kind, error, trace)
+        try:
+            if kind is None:
+                self._flush()
+                self._settle()
+                self._end()
+        finally:
+            self._thread.shutdown()
+            if self._open is not None:  # what is open is not whole
+                stop = error or sys.exception() or RuntimeError()
+                self._open.__exit__(type(stop), stop, stop.__traceback__)
 
     def add(self, labels: Labels, told: Told) -> None:
         """The rows of a conversation."""
@@ -97,10 +109,19 @@ class Shards:
             self._flush()
 
     def _flush(self) -> None:
-        """Write the rows that are in memory."""
-        group = self._group
-        if not group.rows:
-            return
+        """Have the rows that are in memory written, once those before them are."""
+        if self._group.rows:
+            self._settle()
+            self._writing = self._thread.submit(self._write, self._group)
+            self._group = RowGroup(sharegpt=self._sharegpt)
+
+    def _settle(self) -> None:
+        """Wait for the rows that are being written; what went wrong with them is raised here."""
+        if self._writing is not None:
+            self._writing.result()
+            self._writing = None
+
+    def _write(self, group: RowGroup) -> None:
         if self._text >= _SHARD_TEXT:
             self._end()
         for name in NAMED:
@@ -111,7 +132,6 @@ class Shards:
         self._writer.write_table(table, row_group_size=group.rows)
         self._text += group.size
         self._rows += group.rows
-        self._group = RowGroup(sharegpt=self._sharegpt)
 
     def _begin(self, stored: pa.Schema) -> pq.ParquetWriter:
         self._open = contextlib.ExitStack()

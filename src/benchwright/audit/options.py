@@ -1,0 +1,121 @@
+"""What an audit is asked for: the options of its command, and which runs they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from benchwright.audit.manifest import NO_HINT, Entry, Hint, read_manifest
+from benchwright.contract import Exit, Failure, Problem, counted, some
+from benchwright.harbor import JobPlace, find_jobs
+from benchwright.harbor.scan import as_text
+
+_REPORTS = (".md", ".html")
+_MOST_NAMED = 20
+"""Folders that are no job which a message names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditOptions:
+    """What is asked for; see the script's help. Paths are as they were given.
+
+    ``hint`` is what was said of the runs in ``job_dirs``, or of ``iris_job``, the one job of the buckets that is meant.
+    """
+
+    job_dirs: tuple[Path, ...] = ()
+    jobs_root: Path | None = None
+    manifest: Path | None = None
+    iris: tuple[str, ...] = ()
+    iris_jobs: Path | None = None
+    iris_job: str | None = None
+    hint: Hint = NO_HINT
+    since: datetime | None = None
+    profile: str | None = None
+    benchmarks: Path | None = None
+    grandfather: Path | None = None
+    database: Literal["postgres", "supabase", "none"] | None = None
+    hub: bool = True
+    slurm: bool | None = None
+    cache: Path | None = None
+    remember: bool = True
+    facts: Path | None = None
+    report: Path | None = None
+
+    def check(self) -> None:
+        """Whether the options go together.
+
+        Raises:
+            Failure: they do not; every problem (exit 2).
+        """
+        places = {
+            "JOB_DIR": self.job_dirs,
+            "--jobs-root": self.jobs_root,
+            "--manifest": self.manifest,
+            "--iris": self.iris,
+        }
+        given = [name for name, value in places.items() if value]
+        problems = []
+        if self.facts and given:
+            problems.append(
+                Problem("usage", "--facts", f"beside {', '.join(given)}", "facts, or folders to gather from")
+            )
+        if not self.facts and not given:
+            problems.append(Problem("usage", "JOB_DIR", "missing", f"one of {', '.join((*places, '--facts'))}"))
+        if self.iris_jobs and not self.iris:
+            problems.append(Problem("usage", "--iris-jobs", "without --iris", "the buckets of its jobs, too"))
+        if self.cache and not self.remember:
+            problems.append(Problem("usage", "--no-cache", "beside --cache", "one of them"))
+        if self.report and self.report.suffix not in _REPORTS:
+            problems.append(
+                Problem("usage", "--report", str(self.report), f"a name that ends in {' or '.join(_REPORTS)}")
+            )
+        if problems:
+            raise Failure(problems, exit=Exit.USAGE)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The runs that are asked for, each once, and what is to be told of folders that were passed over."""
+
+    entries: tuple[Entry, ...] = ()
+    passed_over: Problem | None = None
+
+    @classmethod
+    def by(cls, options: AuditOptions) -> Asked:
+        """The runs that options name, and those in the folder of jobs that they do.
+
+        Raises:
+            Failure: the manifest or the folder of jobs is none; as ``read_manifest`` and ``find_jobs``.
+        """
+        entries = [Entry(path, options.hint) for path in options.job_dirs]
+        passed_over = None
+        if options.manifest is not None:
+            entries += read_manifest(options.manifest, options.jobs_root)
+        elif options.jobs_root is not None:
+            places = find_jobs(options.jobs_root)
+            entries += [Entry(place.folders[0], place=place) for place in places]
+            passed_over = _passed_over(options.jobs_root, places)
+        once: dict[Path, Entry] = {}
+        for entry in entries:
+            once.setdefault(entry.path.absolute(), entry)
+        return cls(tuple(once.values()), passed_over)
+
+
+def _passed_over(root: Path, places: Iterable[JobPlace]) -> Problem | None:
+    """The folders in a folder of jobs that are none: a run that never wrote its own is among them."""
+    whole = root.resolve() if ".." in root.parts else root.absolute()
+    jobs = {folder.relative_to(whole).parts[0] for place in places for folder in place.folders}
+    others = sorted(
+        folder.name
+        for folder in whole.iterdir()
+        if folder.name not in jobs and folder.name[0] != "." and folder.is_dir()
+    )
+    if not others:
+        return None
+    number = "1 folder that is no Harbor job" if len(others) == 1 else f"{counted(len(others), 'folder')} that are none"
+    found = f"{number}, passed over: {some(map(as_text, others), _MOST_NAMED)}"
+    look = "give one as JOB_DIR to be told what it is: a run that failed at once has no job's folder"
+    return Problem("not-a-job", str(root), found, "Harbor jobs", look)
