@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import gc
 import os
 import pickle
 import signal
@@ -37,6 +38,7 @@ def shared(work: Callable[[_Item], _Made], items: Sequence[_Item]) -> list[_Made
     forks: list[tuple[int, BinaryIO]] = []
     made: dict[int, _Made] = {}
     with _queue(len(items)) as queue:
+        gc.freeze()  # a collection would write to every page that the forks share
         try:
             with contextlib.suppress(OSError):  # no more processes: those that there are do
                 forks.extend(_forked(work, items, queue) for _ in range(1, processes))
@@ -44,6 +46,7 @@ def shared(work: Callable[[_Item], _Made], items: Sequence[_Item]) -> list[_Made
             for _, pipe in forks:
                 made |= _received(pipe)
         finally:
+            gc.unfreeze()
             for process, pipe in forks:
                 pipe.close()
                 os.kill(process, signal.SIGKILL)
@@ -84,6 +87,7 @@ def _forked(work: Callable[[_Item], _Made], items: Sequence[_Item], queue: int) 
         return process, os.fdopen(ours, "rb")
     try:
         os.close(ours)
+        gc.disable()
         answers = [pickle.dumps((index, work(items[index])), pickle.HIGHEST_PROTOCOL) for index in _taken(queue)]
         with os.fdopen(theirs, "wb") as pipe:
             pipe.writelines(answers)
