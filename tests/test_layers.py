@@ -33,7 +33,7 @@ ALLOWED = {
     "harbor": {"objects"},
     "evaldb": set(),
     "audit": {"harbor", "evaldb", "hub", "slurm", "objects", "pages"},
-    "repair": {"audit", "evaldb", "harbor", "hub", "slurm", "objects", "arena"},  # Iris's buckets; paths hidden in texts
+    "repair": {"audit", "evaldb", "harbor", "hub", "slurm", "objects", "arena"},  # Iris; hidden paths
     "rehearsal": ANY,
 }
 WITHOUT_FILES = {"contract"}

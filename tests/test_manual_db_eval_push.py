@@ -101,9 +101,9 @@ def test_a_refusal_has_the_figures_and_what_to_do(script, tmp_path):
             f"{run.tag} is not registered, for 1 reason",
             "10 valid, 2 errored, of 12 planned",
             f"  - {run.tag}: 2 of 12 trials have errors that count, 16.7 %, expected at most 10 %",
-            f"    fix: python scripts/eval/prepare_resume.py {run.folder}",
+            f"    fix: .venv/bin/python scripts/eval/prepare_resume.py {run.folder}",
             "next:",
-            f"    python scripts/eval/prepare_resume.py {run.folder}",
+            f"    .venv/bin/python scripts/eval/prepare_resume.py {run.folder}",
         ],
     )
     assert script.answer("--job-dir", tmp_path, "--skip-hf")["exit"] == 2

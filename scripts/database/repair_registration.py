@@ -5,7 +5,7 @@ fix-model        --row ID --model-name NAME: the row and the usage of its trials
 fix-benchmark    --row ID --benchmark-name NAME: the row names the benchmark instead of a hash or a run's name
 link-traces      --row ID --link URL: the row links the traces, proved on the Hub to be there and of this run
 deregister       --row ID: a partial row goes, by its own statistics, or by the audit of --job-dir or --iris
-drop-stale       own rows go that have not finished for more than 12 hours, and whose job is known not to be live
+drop-stale       own rows go that wait for more than 12 hours, and whose job is known not to be live; or --row ID alone
 drop-orphan-benchmark  --benchmark-name NAME: a hash or a run's name goes to which no row of anyone refers
 undo FILE        what a repair changed or deleted is there again
 

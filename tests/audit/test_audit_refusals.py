@@ -68,6 +68,11 @@ def test_everything_that_is_wrong_is_told_at_once():
          [("rows-unclear", "rows r1, r2 are all of this run: which one stays is for you to say")]),
         (case(rows=[row(of_run="no", owner="them")]),
          [("pair-served", "row r1 of them serves this agent, model and benchmark with 0.3000")]),
+        (case(trials=trials(stored_score=0.9)),
+         [("score-disputed", "the aggregate stores the score 0.9000, and its trials make 0.3000")]),
+        (case(rows=[row(live=None)]), [("job-unknown", "whether the job of row r1 is live is unknown")]),
+        (case(rows=[row(issues=["dangling-id"])]),
+         [("dangling-id", "row r1 has the id of an agent, model or benchmark that there is not")]),
         (case(rows=[row(issues=["other-benchmark"])]), [("other-benchmark", "row r1 has the benchmark bench")]),
     ],
 )  # fmt: skip

@@ -407,7 +407,7 @@ RETURNED = (
 def test_a_score_that_says_nothing_goes_and_its_trials_are_not_kept(name: str) -> None:
     found = judge(CASES[name][0], now=NOW)
     assert [one.advice for one in found.rows] == ["deregister"]
-    assert found.actions[-1].command.endswith("repair_registration.py deregister --row r1")
+    assert found.actions[-1].command.endswith("repair_registration.py deregister --row r1 --job-dir jobs/run")
     assert "keeps" in found.actions[0].why
     assert found.checks.score.status == "fail"
     if found.verdict == "VOID":

@@ -32,7 +32,7 @@ class Queue(Clients):
     def __init__(self, *live: str) -> None:
         object.__setattr__(self, "live", live)
 
-    def call(self, program: str, *arguments: str) -> str:
+    def call(self, program: str, *arguments: str, **more: str) -> str:
         return "".join(f"{id}|{id}|RUNNING|x\n" for id in self.live) if program == "squeue" else ""
 
 

@@ -99,7 +99,7 @@ def test_a_push_over_postgres_is_whole_or_not_at_all(eval_rows, hub, settings, t
     with folder_for_all() as folder, closing(_CutWriters(eval_rows, folder)) as writers:
         settings.setenv("DATABASE_URL", writers.line.url())
         settings.setattr("benchwright.repair.push.open_writer", writers.open)
-        for number in range(1, 200):
+        for number in range(1, 200, 3):  # the writer's own tests cut at each
             writers.at = number
             outcome = pusher.push(run)
             hung_up(pusher)

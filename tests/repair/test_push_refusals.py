@@ -13,6 +13,7 @@ from benchwright.rehearsal.harbor_jobs import JobShape
 from eval_databases import numbered
 
 HASH = "377118ff" * 5
+REPAIR = ".venv/bin/python scripts/database/repair_registration.py"
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def test_more_than_a_tenth_of_errors(pusher, tmp_path):
         assert refused(pusher, run, **forced) == [("error-fraction", told)]
     outcome = pusher.push(run)
     assert outcome.data["run"]["error_fraction"] == pytest.approx(2 / 12)
-    assert outcome.next == ["python scripts/eval/prepare_resume.py " + str(run.folder)]
+    assert outcome.next == [".venv/bin/python scripts/eval/prepare_resume.py " + str(run.folder)]
 
 
 def log(folder, row):
@@ -71,7 +72,11 @@ def test_a_zero_without_a_trial_that_reached_the_model(pusher, tmp_path):
     for path in run.folder.glob("*/result.json"):
         result = json.loads(path.read_text())
         result["verifier_result"]["rewards"]["reward"] = 0.0
+        result |= {"agent_result": None, "agent_execution": None}
         path.write_text(json.dumps(result))
+    result = run.aggregate
+    next(iter(result["stats"]["evals"].values()))["metrics"] = [{"mean": 0.0}]
+    (run.folder / "result.json").write_text(json.dumps(result))
     settle(run.folder)
     assert refused(pusher, run) == [("zero-unproved", "the score is 0, and its trials never reached the model")]
 
@@ -129,12 +134,12 @@ def test_names_that_are_none(pusher, tmp_path, names, code, found):
     ("wrong", "code", "found", "fix"),
     [
         ({"model": SERVED}, "numeric-model", f"names the model {SERVED}",
-         f"python scripts/database/repair_registration.py fix-model --row ROW --model {MODEL}"),
+         f"{REPAIR} fix-model --row ROW --model-name {MODEL}"),
         ({"benchmark": HASH}, "hash-benchmark", f"names the benchmark {HASH}",
-         f"python scripts/database/repair_registration.py fix-benchmark --row ROW --benchmark {BENCHMARK}"),
+         f"{REPAIR} fix-benchmark --row ROW --benchmark-name {BENCHMARK}"),
         ({"benchmark": "small_bench_real-model-8B_20260901"}, "run-dir-benchmark",
          "names the benchmark small_bench_real-model-8B_20260901",
-         f"python scripts/database/repair_registration.py fix-benchmark --row ROW --benchmark {BENCHMARK}"),
+         f"{REPAIR} fix-benchmark --row ROW --benchmark-name {BENCHMARK}"),
         ({"model": "org/another-model"}, "other-model", "has the model org/another-model", "say which is right"),
     ],
 )  # fmt: skip

@@ -383,9 +383,9 @@ class TestRemovals:
         stale = [
             bench.job(job_status="Started"),
             bench.job(job_status="Pending", username="lovelace", trials=0),
-            bench.job(job_status="Failed"),
         ]
         kept = [
+            bench.job(job_status="Failed"),
             bench.job(),
             bench.job(stats=PARTIAL),
             bench.job(job_status="Started", username="bob"),
@@ -400,15 +400,25 @@ class TestRemovals:
         assert len(dry.details) == len(stale) + 3
         done = ada.run("drop-stale")
         assert {row["id"] for row in rows.everything()["sandbox_jobs"]} == set(kept)
-        assert done.details[3:] == [
-            f"row {kept[3]} stays: its job is live",
-            f"row {kept[4]} stays: whether its job is live is unknown",
+        assert done.details[2:] == [
+            f"row {kept[4]} stays: its job is live",
             f"row {kept[5]} stays: whether its job is live is unknown",
+            f"row {kept[6]} stays: whether its job is live is unknown",
         ]
         assert ada.run("drop-stale").summary == "nothing left to do"
         for file in ada.undo_files():
             ada.run("undo", file=file)
         assert rows.everything() == start
+
+    def test_one_stale_row(self, bench, rows, ada):
+        job, other = bench.job(job_status="Started"), bench.job(job_status="Started")
+        good = bench.job()
+        bench.load()
+        ada.run("drop-stale", row=job)
+        assert [row["id"] for row in rows.everything()["sandbox_jobs"]] == [other, good]
+        assert ada.run("drop-stale", row=job).summary == "nothing left to do"
+        exit_code, problem = refused(ada, "drop-stale", row=good)
+        assert (exit_code, problem.code, problem.found) == (Exit.REFUSED, "not-stale", "it is Finished")
 
     def test_stale_rows_of_one_name(self, bench, rows, ada):
         bench.job(job_status="Started")
@@ -457,7 +467,7 @@ class TestByTheAudit:
         words += ["--benchmarks", tmp_path / "benchmarks.yaml", "--apply"]
         answer = script.answer("deregister", *words)
         assert (answer["exit"], answer["problems"][0]["code"]) == (5, "not-advised")
-        assert answer["problems"][0]["found"].startswith("the audit says STOP, and of the row: keep")
+        assert answer["problems"][0]["found"].startswith("the audit says STOP, and of the row: leave")
         assert len(rows.everything()["sandbox_jobs"]) == 1
 
     def test_another_run(self, bench, rows, script, tmp_path):
@@ -721,8 +731,8 @@ class TestScript:
             (["deregister"], [("--row", "missing")]),
             (["undo"], [("FILE", "missing")]),
             (
-                ["drop-stale", "--row", numbered(1), "--link", "x"],
-                [("--row", "given to drop-stale"), ("--link", "given to drop-stale")],
+                ["drop-stale", "--benchmarks", "f", "--link", "x"],
+                [("--link", "given to drop-stale"), ("--benchmarks", "given to drop-stale")],
             ),
             (
                 ["deregister", "--row", numbered(1), "--iris", "gs://b"],

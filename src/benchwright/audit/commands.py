@@ -136,7 +136,7 @@ def _place(facts: EvalFacts) -> tuple[str, ...]:
     """The options that say where a run is, none where that is not known."""
     if facts.buckets:
         return ("--iris", *facts.buckets, "--iris-job", facts.run_tag)
-    return ("--job-dir", facts.folder) if facts.folder else ()
+    return ("--job-dir", facts.folder) if facts.folder and "://" not in facts.folder else ()
 
 
 def _folder(facts: EvalFacts) -> str:

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from benchwright.audit import commands, gates
 from benchwright.audit.evidence import Proof, proof_of_zero
 from benchwright.audit.facts import EvalFacts, RowFacts, TrialFacts
-from benchwright.audit.rows import contested, foreign, matching, own, serving
+from benchwright.audit.rows import contested, foreign, matching, own, serving, standing
 from benchwright.contract import Problem, some
-from benchwright.evaldb.rows import ENDED
+from benchwright.evaldb import is_hash, is_numeric_model
 
 UNKNOWN = frozenset({"job-unknown", "trials-unknown", "rows-unknown"})
 """Refusals that a source which answers may lift."""
@@ -49,8 +49,8 @@ def _of_job(facts: EvalFacts) -> Iterator[Problem]:
     for row in facts.rows or ():
         if row.of_run != "no" and row.live:
             yield _problem(facts, "job-live", f"the job of row {row.id} is live", "one that has ended")
-    for row in matching(facts):
-        if row.live is None and row.status not in ENDED:
+    for row in own(facts):
+        if row.live is None:
             yield _problem(facts, "job-unknown", f"whether the job of row {row.id} is live is unknown")
 
 
@@ -63,7 +63,7 @@ def _of_trials(facts: EvalFacts) -> Iterator[Problem]:
         yield _problem(facts, "no-trials", "no trial left a result")
         return
     resume = commands.resume_command(facts)
-    if trials.planned is None:
+    if not trials.planned:
         found = "how many trials were planned is unknown"
         yield _problem(facts, "plan-unknown", found, "the benchmark's name, or its size in the benchmarks file")
     elif gates.covers_too_little(trials):
@@ -87,9 +87,13 @@ def _of_proof(facts: EvalFacts, trials: TrialFacts) -> Iterator[Problem]:
     if trials.rejecting:
         found = f"{some(sorted(trials.rejecting))} is in no class of the taxonomy"
         yield _problem(facts, "unknown-error-class", found, f"classes that {facts.profile or 'the profile'} knows")
-    if trials.planned is not None and trials.expected is not None and 10 * trials.covered < 9 * trials.expected:
+    if trials.planned and trials.expected is not None and 10 * trials.covered < 9 * trials.expected:
         found = f"the run planned {trials.planned:,} trials, and {trials.expected:,} were to be expected"
         yield _problem(facts, "plan-doubtful", found, "the right number, in a manifest or in the benchmarks file")
+    if trials.stored_score is not None and not gates.is_score_of(trials.stored_score, trials):
+        mean = trials.reward_sum / trials.attempted
+        found = f"the aggregate stores the score {trials.stored_score:.4f}, and its trials make {mean:.4f}"
+        yield _problem(facts, "score-disputed", found, "one score: look which of them is damaged")
     proof = proof_of_zero(trials)
     if proof is Proof.BROKEN:
         found = "the score is 0, and its trials never reached the model"
@@ -111,8 +115,9 @@ def _of_rows(facts: EvalFacts) -> Iterator[Problem]:
     disputed = contested(facts)
     if disputed is not None:
         yield _problem(facts, "rows-unclear", disputed, "one row, named by row_id in a manifest")
-    for row in own(facts):
-        yield from _of_names(facts, row)
+    for row in standing(facts):
+        if row.owner in facts.owners:
+            yield from _of_names(facts, row)
     served = serving(facts)
     if served is not None and not matching(facts):
         found = f"row {served.id} of {served.owner} serves this agent, model and benchmark with {served.score:.4f}"
@@ -121,12 +126,18 @@ def _of_rows(facts: EvalFacts) -> Iterator[Problem]:
 
 def _of_names(facts: EvalFacts, row: RowFacts) -> Iterator[Problem]:
     """A row of the run that is filed wrongly: its names are mended first, and by a repair of their own."""
+    issues = set(row.issues)
+    issues |= {"numeric-model"} if row.model and is_numeric_model(row.model) else set()
+    issues |= {"hash-benchmark"} if row.benchmark and is_hash(row.benchmark) else set()
     for code, (noun, repair, flag) in _MISNAMED.items():
-        if code in row.issues:
+        if code in issues:
             right = getattr(facts, noun)
             fix = commands.repair(repair, row, flag, right) if right else ""
             yield _problem(facts, code, f"row {row.id} names the {noun} {getattr(row, noun)}", right or "", fix)
+    if "dangling-id" in issues:
+        found = f"row {row.id} has the id of an agent, model or benchmark that there is not"
+        yield _problem(facts, "dangling-id", found, "ids of rows that are there")
     for noun in ("model", "benchmark"):
-        if f"other-{noun}" in row.issues:
+        if f"other-{noun}" in issues:
             found = f"row {row.id} has the {noun} {getattr(row, noun)}"
             yield _problem(facts, f"other-{noun}", found, str(getattr(facts, noun)), "say which is right")

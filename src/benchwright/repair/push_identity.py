@@ -87,8 +87,8 @@ def identity_of(leg: Leg, asked: Asked) -> Identity:
     """The names of an eval: as they were given, else as its launch and all of its trials say.
 
     Raises:
-        Failure: one could not be told, or two are (code ``name-unknown``, exit 2); one is a server's number, a dataset's
-            hash or the name of a run (exit 5); every problem.
+        Failure: one could not be told, or two are (code ``name-unknown``, exit 2); one is a server's number, a
+            dataset's hash or the name of a run (exit 5); every problem.
     """
     facts = leg.facts
     names = {"agent": asked.agent or facts.agent, "model": facts.model, "benchmark": facts.benchmark}

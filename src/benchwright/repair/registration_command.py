@@ -12,6 +12,7 @@ from benchwright.audit.command import gathered
 from benchwright.audit.gather import ShowProgress
 from benchwright.audit.grandfather import read_grandfathered
 from benchwright.audit.options import AuditOptions
+from benchwright.audit.rows import WAITING
 from benchwright.audit.trace_hub import TraceHub
 from benchwright.contract import DRY_RUN, Exit, Failure, Outcome, Problem
 from benchwright.evaldb import EvalDatabase, Patience, RowWriter, configured, open_database, open_writer
@@ -146,12 +147,17 @@ class Registration:
         return removal(database, own, options.action, reason_by_audit(own.row, found.facts, self.now))
 
     def _stale(self, database: EvalDatabase, owners: Owners) -> tuple[list[Planned], list[str]]:
-        """The rows that are stale, and those whose removal was interrupted."""
-        open_ = [own for own in owners.rows(database) if own.row.job_status != "Finished"]
+        """The row that is named, or all that are stale, and those that are gone and whose removal was interrupted."""
+        if self.options.row:
+            id = row_id(self.options.row)
+            return [(id, partial(self._stale_row, database, owners, id))], []
+        rows = owners.rows(database)
+        open_ = [own for own in rows if own.row.job_status in WAITING]
         live = liveness([own.row for own in open_], self.clients, self.now)
         stays = {own.row.id: why_not_stale(own.row, live[own.row.id], self.now) for own in open_}
         stale = [id for id, why in stays.items() if why is None]
-        stale += [id for id in begun(self._folder, self.options.action, database.place) if id not in stale]
+        there = {own.row.id for own in rows}
+        stale += [id for id in begun(self._folder, self.options.action, database.place) if id not in there]
         remarks = [f"row {id} stays: {why}" for id, why in stays.items() if why is not None]
         return [(id, partial(self._stale_row, database, owners, id)) for id in stale], remarks
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchwright.audit import EvalFacts, RowFacts, judge
 from benchwright.audit.row_gates import row_fails
-from benchwright.audit.rows import is_stale
+from benchwright.audit.rows import WAITING, is_stale
 from benchwright.contract import Exit, Failure, Problem, counted
 from benchwright.evaldb import Call, EvalDatabase, JobRow
 from benchwright.evaldb.rows import ENDED
@@ -81,8 +81,8 @@ def reason_by_audit(row: JobRow, facts: Sequence[EvalFacts], now: datetime) -> s
 
 def why_not_stale(row: JobRow, live: bool | None, now: datetime) -> str | None:
     """Why a row is not dropped as stale; None where it is."""
-    if row.job_status == "Finished":
-        return "finished"
+    if row.job_status not in WAITING:
+        return f"it is {row.job_status}"
     if live is not False:
         return "its job is live" if live else "whether its job is live is unknown"
     facts = RowFacts(
