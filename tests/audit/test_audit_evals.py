@@ -363,7 +363,8 @@ def test_a_manifest_says_what_folders_do_not(script, sources, tmp_path, eval_row
     answer = script.answer(*words)
     found = {one["run_tag"]: one for one in answer["data"]["evals"]}
     assert found[run.tag]["verdict"] == "LINK"
-    assert "--link https://huggingface.co/datasets/elsewhere/a-name-of-its-own" in found[run.tag]["actions"][0]["command"]
+    link = found[run.tag]["actions"][0]["command"]
+    assert "--link https://huggingface.co/datasets/elsewhere/a-name-of-its-own" in link
     assert (found["gone"]["verdict"], found["gone"]["checks"]["trials"]["status"]) == ("STOP", "unknown")
 
 

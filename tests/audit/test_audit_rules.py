@@ -416,23 +416,17 @@ def test_a_score_that_says_nothing_goes_and_its_trials_are_not_kept(name: str) -
         assert "prints its region" in found.actions[1].why
 
 
-def test_an_iris_job_is_copied_down_pushed_and_the_copy_removed() -> None:
+def test_an_iris_job_is_pushed_from_its_bucket() -> None:
     name = "41 killed, and every gate passes"
     facts = msgspec.structs.replace(CASES[name][0], folder="gs://models/ot-agent/run/run", run_tag="run")
-    assert [action.command for action in judge(facts, now=NOW).actions] == [
-        "mkdir -p iris_copies/run && gsutil -m rsync -r gs://models/ot-agent/run/run iris_copies/run",
-        ".venv/bin/python scripts/database/manual_db_eval_push.py --job-dir iris_copies/run "
-        "--model-name org/m --benchmark-name bench",
-        "rm -r iris_copies/run",
-    ]
-    on_gpus = msgspec.structs.replace(facts, kind="iris-gpu", folder="s3://results/it's/run", run_tag="../..")
-    first, push, last = (action.command for action in judge(on_gpus, now=NOW).actions)
-    assert first == "aws s3 sync 's3://results/it'\"'\"'s/run' iris_copies/job"
-    assert "--job-dir iris_copies/job " in push
-    assert last == "rm -r iris_copies/job"
-    r2 = msgspec.structs.replace(facts, kind="iris-gpu", folder="r2://results/run")
-    expected = 'aws s3 sync --endpoint-url "$R2_ENDPOINT_URL" s3://results/run iris_copies/run'
-    assert judge(r2, now=NOW).actions[0].command == expected
+    (action,) = judge(facts, now=NOW).actions
+    assert action.why == "register it, with the --iris-jobs of this audit where it had them"
+    assert action.command == (
+        ".venv/bin/python scripts/database/manual_db_eval_push.py --job-dir gs://models/ot-agent/run/run "
+        "--model-name org/m --benchmark-name bench"
+    )
+    quoted = msgspec.structs.replace(facts, kind="iris-gpu", folder="s3://results/it's/run")
+    assert "--job-dir 's3://results/it'\"'\"'s/run' " in judge(quoted, now=NOW).actions[0].command
 
 
 def test_a_leg_near_the_limit_of_timeouts_is_told() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 
 from benchwright.audit.facts import EvalFacts, RowFacts
@@ -22,9 +21,6 @@ LAUNCH_GOTCHAS = (
 
 REGION = "see that the launcher prints its region before the job runs: where it finds none, it writes to another bucket"
 """What a launch of Iris is to be watched for."""
-
-_COPIES = "iris_copies"
-_NAME = re.compile(r"[\w-][\w.-]*")
 
 
 def again(facts: EvalFacts) -> str:
@@ -66,31 +62,9 @@ def resume_command(facts: EvalFacts) -> str:
     return f"{_PYTHON} scripts/eval/prepare_resume.py {_folder(facts)}"
 
 
-def push(
-    facts: EvalFacts, why: str, *, traces: bool, repo: str | None = None, renew: bool = False
-) -> tuple[Action, ...]:
-    """Traces up and the row right, in one; the names are said where they are known.
-
-    What is in a bucket is copied to a folder before, and the copy is removed behind it.
-    """
-    folder = facts.folder or "JOB_DIR"
-    if "://" not in folder:
-        return (Action(why, _push(facts, folder, traces, repo, renew)),)
-    copy = f"{_COPIES}/{facts.run_tag if _NAME.fullmatch(facts.run_tag) else 'job'}"
-    return (
-        Action("copy it here, since what registers it reads a folder", _copy(folder, copy)),
-        Action(why, _push(facts, copy, traces, repo, renew)),
-        Action("remove the copy when the audit says OK: the bucket keeps the results", shlex.join(["rm", "-r", copy])),
-    )
-
-
-def repair(what: str, row: RowFacts, *values: str) -> str:
-    """One repair of one row."""
-    return shlex.join([_PYTHON, "scripts/database/repair_registration.py", what, "--row", row.id, *values])
-
-
-def _push(facts: EvalFacts, folder: str, traces: bool, repo: str | None, renew: bool) -> str:
-    words = [_PYTHON, "scripts/database/manual_db_eval_push.py", "--job-dir", folder]
+def push(facts: EvalFacts, why: str, *, traces: bool, repo: str | None = None, renew: bool = False) -> Action:
+    """Traces up and the row right, in one; the names are said where they are known."""
+    words = [_PYTHON, "scripts/database/manual_db_eval_push.py", "--job-dir", facts.folder or "JOB_DIR"]
     for flag, value in (
         ("--hf-repo", repo),
         ("--model-name", facts.model),
@@ -100,17 +74,13 @@ def _push(facts: EvalFacts, folder: str, traces: bool, repo: str | None, renew: 
         words += [flag, value] if value else []
     words += [] if traces else ["--skip-hf"]
     words += ["--forced-update"] if renew else []
-    return shlex.join(words)
+    told = f"{why}, with the --iris-jobs of this audit where it had them" if _is_iris(facts) else why
+    return Action(told, shlex.join(words))
 
 
-def _copy(address: str, folder: str) -> str:
-    """The client's copy of a job's folder in a bucket, which repeats nothing when it is run again."""
-    kind, _, place = address.partition("://")
-    to = shlex.quote(folder)
-    if kind == "gs":
-        return f"mkdir -p {to} && gsutil -m rsync -r {shlex.quote(address)} {to}"
-    endpoint = ' --endpoint-url "$R2_ENDPOINT_URL"' if kind == "r2" else ""
-    return f"aws s3 sync{endpoint} {shlex.quote(f's3://{place}')} {to}"
+def repair(what: str, row: RowFacts, *values: str) -> str:
+    """One repair of one row."""
+    return shlex.join([_PYTHON, "scripts/database/repair_registration.py", what, "--row", row.id, *values])
 
 
 def _iris_launch(name: str) -> str:

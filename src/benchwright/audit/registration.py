@@ -37,8 +37,8 @@ def _not_registered(facts: EvalFacts) -> Decision | None:
         return Decision("STOP", f"what the Hub holds of it is unknown ({facts.why_unknown('traces')})")
     filled = _filled(facts.traces)
     repo = filled[0].name if filled else None
-    actions = commands.push(facts, "register it", traces=not filled, repo=repo)
-    return Decision("UPLOAD", "complete, and not in the database", actions)
+    action = commands.push(facts, "register it", traces=not filled, repo=repo)
+    return Decision("UPLOAD", "complete, and not in the database", (action,))
 
 
 def _misnamed(facts: EvalFacts) -> Decision | None:
@@ -83,8 +83,8 @@ def _row_incomplete(facts: EvalFacts) -> Decision | None:
             continue
         if row.owner not in facts.owners:
             return Decision("STOP", f"row {row.id} of {row.owner} {lacking}: tell them")
-        actions = commands.push(facts, "write the row once more", traces=row.link is None, repo=row.link, renew=True)
-        return Decision("UPLOAD", f"row {row.id} {lacking}", actions)
+        action = commands.push(facts, "write the row once more", traces=row.link is None, repo=row.link, renew=True)
+        return Decision("UPLOAD", f"row {row.id} {lacking}", (action,))
     return None
 
 
@@ -133,7 +133,7 @@ def _filled(repos: Iterable[TraceRepo]) -> list[TraceRepo]:
 
 def _traces_of(facts: EvalFacts, row: RowFacts) -> Decision | None:
     repos = facts.traces or ()
-    upload = commands.push(facts, "upload them and link them", traces=True, repo=row.link, renew=True)
+    upload = (commands.push(facts, "upload them and link them", traces=True, repo=row.link, renew=True),)
     if row.link is not None:
         linked = next((repo for repo in repos if repo.name == row.link), None)
         if linked is None:

@@ -247,7 +247,7 @@ def _worth_a_resume(facts: EvalFacts) -> Decision | None:
         why += f", {hidden:,} of them for a reason that hides a 0 or a real pass"
     actions = commands.resume(facts, "run again what has no reward, and keep row and rest")
     if facts.rows is not None and not own(facts) and facts.model and facts.benchmark:
-        actions += commands.push(facts, "or register it as it is", traces=True)
+        actions += (commands.push(facts, "or register it as it is", traces=True),)
     return Decision("RESUME", why, actions)
 
 

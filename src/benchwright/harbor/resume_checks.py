@@ -118,9 +118,9 @@ def _plans(plan: ResumePlan) -> Iterator[Problem]:
             content = tree.read(LOCK)
         except Odd:
             content = None
-    locked = read_lock(content.data) if content and content.data else None
+    locked = sum(read_lock(content.data).values()) if content and content.data else 0
     planned = plan.job.aggregate.planned
-    if locked is not None and planned is not None and locked != planned:
+    if locked and planned is not None and locked != planned:
         fix = "find out which of them is of another launch; Harbor compares the lock with what it would run"
         yield Problem(
             "plan-conflict", str(plan.folder / LOCK), f"{locked} trials", f"{planned}, as in result.json", fix

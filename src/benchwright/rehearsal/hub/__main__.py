@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 import signal
 import sys
 import threading
@@ -86,7 +87,7 @@ def _set_limit(hub: HubEmulator, text: str, parser: argparse.ArgumentParser) -> 
 
 def _greeting(hub: HubEmulator) -> str:
     lines = [f"The Hub emulator answers at {hub.url}; its state is in {hub.folder}. It is not the Hub.", ""]
-    lines += [f"export HF_ENDPOINT={hub.url}", f"export HF_HOME={hub.folder.resolve() / 'client'}"]
+    lines += [f"export HF_ENDPOINT={hub.url}", f"export HF_HOME={shlex.quote(str(hub.folder.resolve() / 'client'))}"]
     lines += ["export HF_HUB_DISABLE_XET=1 HF_HUB_DISABLE_TELEMETRY=1"]
     for value, (user, rights) in hub.state.accounts.tokens.items():
         lines.append(f"export HF_TOKEN={value}  # {user}, who may {rights.role}")
