@@ -117,6 +117,7 @@ def options_of(args: argparse.Namespace) -> BatchOptions:
     from benchwright.repair.resume_batch import BatchOptions
     from benchwright.repair.resume_candidates import read_list, read_table
 
+    check(args)
     listener = listener_of(args) if args.launcher == "listener" else None
     return BatchOptions(
         jobs_dir=args.jobs_dir,
@@ -133,24 +134,32 @@ def options_of(args: argparse.Namespace) -> BatchOptions:
     )
 
 
-def listener_of(args: argparse.Namespace) -> ListenerOptions:
-    """What the launcher is told."""
+def check(args: argparse.Namespace) -> None:
+    """Go on where the launcher is told all it needs, the batch has a folder's name, and no secret is written down."""
+    from benchwright.objects.keys import is_key
     from benchwright.repair.env_value import env_value
-    from benchwright.repair.listener import ListenerOptions
 
     problems = [
         Problem("usage", f"--{name.replace('_', '-')}", "missing", "what the launch said")
         for name in NEEDED
-        if getattr(args, name) is None
+        if args.launcher == "listener" and getattr(args, name) is None
     ]
-    token = args.pinggy_token
-    if token and env_value(token) is None:
+    if "/" in args.tag_prefix or not is_key(args.tag_prefix):
+        problems.append(Problem("usage", "--tag-prefix", f"{args.tag_prefix!a}", "a name that a folder may have"))
+    if args.pinggy_token and env_value(args.pinggy_token) is None:
         fix = "export EVAL_PINGGY_TOKEN=..., then --pinggy-token env:EVAL_PINGGY_TOKEN"
         found = "the token itself, for every process list and shell history to show"
         problems.append(Problem("literal-secret", "--pinggy-token", found, "env:NAME, the variable that has it", fix))
     if problems:
         raise Failure(problems, exit=Exit.USAGE)
-    url = args.pinggy_url
+
+
+def listener_of(args: argparse.Namespace) -> ListenerOptions:
+    """What the launcher is told."""
+    from benchwright.repair.env_value import env_value
+    from benchwright.repair.listener import ListenerOptions
+
+    url, token = args.pinggy_url, args.pinggy_token
     return ListenerOptions(
         preset=args.preset,
         org=args.org,

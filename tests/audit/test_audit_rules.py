@@ -429,6 +429,15 @@ def test_an_iris_job_is_pushed_from_its_bucket() -> None:
     assert "--job-dir 's3://results/it'\"'\"'s/run' " in judge(quoted, now=NOW).actions[0].command
 
 
+def test_what_the_run_does_not_tell_is_said_as_its_row_has_it() -> None:
+    known = row(link=None, model="org/m", benchmark="bench")
+    (action,) = judge(case(model=None, benchmark=None, rows=[known], traces=[]), now=NOW).actions
+    assert action.command == (
+        ".venv/bin/python scripts/database/manual_db_eval_push.py --job-dir jobs/run "
+        "--model-name org/m --benchmark-name bench --forced-update"
+    )
+
+
 def test_a_leg_near_the_limit_of_timeouts_is_told() -> None:
     found = judge(CASES["seven in ten timeouts of a TPU leg"][0], now=NOW)
     assert found.checks.trials.status == "warn"

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+from pathlib import Path
 
 import pytest
 
+from benchwright.contract import Failure
+from benchwright.files import write_bytes
+from benchwright.repair.queue_file import append_to_queue
 from kills import kills
 from scripts_in_process import Script
 
@@ -95,6 +99,25 @@ def test_two_at_once_lose_nothing(script, queue):
     os.close(handle)
     assert (answer["exit"], answer["summary"]) == (5, "another process adds to it")
     assert script.answer(queue, "c/d", "--apply")["exit"] == 0
+
+
+def test_two_at_once_make_one_new_queue(script, tmp_path, monkeypatch):
+    queue = tmp_path / "new.md"
+
+    def meanwhile(path, content):
+        with pytest.raises(Failure, match="another process adds to it"):
+            append_to_queue(queue, ["a/b"], apply=True)
+        write_bytes(path, content)
+
+    monkeypatch.setattr("benchwright.repair.queue_file.write_bytes", meanwhile)
+    assert script.answer(queue, "c/d", "--apply")["exit"] == 0
+    assert queue.read_text() == "c/d\n"
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir])
+def test_what_is_no_file_is_told(script, tmp_path, make):
+    make(tmp_path / "queue.md")
+    assert script.answer(tmp_path / "queue.md", "c/d", "--apply")["exit"] == 3
 
 
 def test_no_such_folder_is_told(script, tmp_path):

@@ -9,6 +9,7 @@ import time
 import pytest
 
 from audit_runs import BENCHMARKS, ORG, AuditedRun, settle, snapshot
+from benchwright.repair.disk import prove
 from hub_standin import TOKEN
 from kills import kills
 from scripts_in_process import Script
@@ -41,7 +42,7 @@ def ended(script, folder, within=20.0):
     until = time.monotonic() + within
     while time.monotonic() < until:
         answer = script.answer(folder)
-        if answer["data"]["folders"][0]["state"] != "deleting":
+        if all(one["state"] != "deleting" for one in answer["data"]["folders"]):
             return answer
         time.sleep(0.02)
     raise AssertionError("it deletes and deletes")
@@ -117,6 +118,53 @@ def test_a_link_and_what_is_not_the_jobs_alone_stay(script, proved, tmp_path):
     )
     assert answer["problems"][-1]["found"] == "folders without a trial's result: notes"
     assert (proved.folder / "notes").exists()
+
+
+def test_what_is_somebody_elses_stays(script, proved, settings, monkeypatch):
+    settings.setenv("BENCHWRIGHT_OWNERS", "grace")
+    monkeypatch.setattr("os.geteuid", lambda: proved.folder.stat().st_uid + 1)
+    answer = script.answer(proved.folder, "--apply")
+    assert (answer["exit"], [(one["code"], one["found"]) for one in answer["problems"]]) == (
+        5,
+        [
+            ("not-yours", f"row {proved.aggregate['id']} of this run is ada's"),
+            ("not-yours", "a folder of another user"),
+        ],
+    )
+    assert proved.folder.exists()
+
+
+def test_notes_of_somebody_stay(script, proved):
+    for name in ("notes.md", "slurm.log", "upload.log", "config.json.bak-port"):
+        (proved.folder / name).touch()
+    settle(proved.folder)
+    answer = script.answer(proved.folder, "--apply")
+    assert (answer["exit"], answer["problems"][0]["found"]) == (5, "files that no run writes: notes.md")
+    assert (proved.folder / "notes.md").exists()
+
+
+def test_what_changed_since_the_audit_stays(script, proved, monkeypatch):
+    def late(*words, **more):
+        found = prove(*words, **more)
+        (proved.folder / "resumed__abcdefg").mkdir()
+        (proved.folder / "resumed__abcdefg" / "result.json").touch()
+        return found
+
+    monkeypatch.setattr("benchwright.repair.disk.prove", late)
+    answer = script.answer(proved.folder, "--apply")
+    assert (answer["exit"], codes(answer)) == (5, ["contested"])
+    assert (proved.folder / "resumed__abcdefg").exists()
+
+
+@pytest.mark.parametrize("proof", [None, "{}", "[]", '{"folders": null}', "not JSON"])
+def test_what_is_half_gone_without_a_proof_stays(script, proved, proof):
+    home = proved.folder.parent / ".freed" / proved.tag
+    (home / "folder" / "trial").mkdir(parents=True)
+    if proof is not None:
+        (home / "proof.json").write_text(proof)
+    answer = script.answer(proved.folder, "--apply")
+    assert (answer["exit"], codes(answer)) == (5, ["bad-proof"])
+    assert (home / "folder" / "trial").exists()
 
 
 def test_what_was_moved_before_a_resume_stays(script, proved):

@@ -98,6 +98,19 @@ def test_a_pair_that_a_good_row_serves(pusher, tmp_path):
     assert refused(pusher, run, forced=True) == [("pair-served", told)]
 
 
+def test_a_finished_row_of_another_run_that_a_copied_record_names(pusher, tmp_path):
+    pusher.with_a_scheduler()
+    run = AuditedRun(tmp_path, row_id=numbered(777), slurm_id="4711")
+    row = run.row(pusher.rows, id=numbered(777), job_name="another")
+    pusher.rows.load()
+    found = f"row {row}, which its meta.env names, is finished and of another"
+    for forced in (False, True):
+        assert refused(pusher, run, forced=forced) == [("other-run", found)]
+    manifest = tmp_path / "runs.csv"
+    manifest.write_text(f"job_dir,row_id\n{run.folder},{row}\n")
+    assert pusher.push(run, manifest=manifest).exit == Exit.DONE
+
+
 def test_another_agent_is_another_pair(pusher, tmp_path):
     run = AuditedRun(tmp_path)
     run.row(pusher.rows, username="grace", job_name="another", agent=pusher.rows.agent("openhands"))
@@ -187,6 +200,9 @@ def test_a_user_name_that_is_not_ones_own(pusher, tmp_path):
     assert pusher.push(run, username="ada2").exit == Exit.DONE
     assert [job["username"] for job in pusher.table("sandbox_jobs")] == ["ada2"]
     assert pusher.push(run, username="ada").data["plan"]["username"] == "ada2"  # whose row it is already
+    for wrong in ({"username": "grace"}, {}):
+        pusher.settings.setenv("UPLOAD_USERNAME", "grace")
+        assert refused(pusher, run, **wrong) == [("not-yours", "grace is none of your user names")]
 
 
 @pytest.mark.parametrize(

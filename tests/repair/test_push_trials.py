@@ -56,6 +56,26 @@ def test_what_was_not_read_has_no_row(folder):
     assert [one.row["reward"] for one in rows_of(folder)] == [1.0, 0.25, None]
 
 
+@pytest.mark.parametrize("odd", [5, "text", [], None, {}, {"model_info": 5, "started_at": 5, "path": 5}])
+def test_what_is_odd_beside_a_reward_does_not_lose_it(folder, odd):
+    parts = ("task_id", "agent_info", "environment_setup", "verifier", "exception_info")
+    name = edited(folder, lambda result: result.update(dict.fromkeys(parts, odd)))
+    (found,) = [one for one in rows_of(folder) if one.trial.folder == name]
+    assert (found.row["reward"], found.row["verifier_started_at"]) == (1.0, None)
+    assert found.task["path"] == found.task["name"]
+
+
+def test_what_no_database_takes_is_replaced(folder):
+    def spoil(result):
+        result["agent_info"]["model_info"]["provider"] = "a\0b"
+        for _ in range(700):
+            result["config"] = {"deeper": result["config"]}
+
+    name = edited(folder, spoil)
+    (found,) = [one for one in rows_of(folder) if one.trial.folder == name]
+    assert found.usage["model_provider"] == "a\ufffdb"
+
+
 def test_a_trial_without_an_id_has_the_same_one_each_time(folder):
     name = edited(folder, lambda result: result.pop("id"))
     (first,) = [one.row["id"] for one in rows_of(folder) if one.row["trial_name"] == name]

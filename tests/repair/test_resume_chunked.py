@@ -245,12 +245,30 @@ def test_a_table_says_which_are_to_be_resumed(script, cluster, tmp_path):
     assert script.answer("--csv", table)["exit"] == 2
 
 
-def test_a_token_is_named_and_never_said(script, cluster, capsys):
+@pytest.mark.parametrize("launcher", ["listener", "harbor"])
+def test_a_token_is_named_and_never_said(script, cluster, launcher):
     secret = "this-is-the-token-itself"
-    answer = script.answer("--priority-file", cluster.list, "--pinggy-token", secret, "--apply")
+    words = ["--priority-file", cluster.list, "--pinggy-token", secret, "--launcher", launcher]
+    answer = script.answer(*words, "--apply")
     assert (answer["exit"], codes(answer), cluster.calls) == (2, ["literal-secret"], [])
     assert answer["problems"][0]["fix"] == "export EVAL_PINGGY_TOKEN=..., then --pinggy-token env:EVAL_PINGGY_TOKEN"
     assert secret not in json.dumps(answer)
+
+
+@pytest.mark.parametrize("name", ["../elsewhere", "/elsewhere", "", "two\nlines"])
+def test_a_batch_is_called_as_a_folder_may_be(script, cluster, name):
+    script = replace(script, always=(*script.always, "--tag-prefix", name))
+    answer = script.answer("--priority-file", cluster.list, "--apply")
+    assert (answer["exit"], answer["problems"][0]["where"], cluster.calls) == (2, "--tag-prefix", [])
+
+
+@pytest.mark.parametrize(
+    "table", ['hf_model\n"org/one\norg/two"\n', "hf_model\n--once\n", f"hf_model\n{'x' * 200_000}\n"]
+)
+def test_a_table_of_what_is_no_model(script, cluster, tmp_path, table):
+    (tmp_path / "table.csv").write_text(table)
+    answer = script.answer("--csv", tmp_path / "table.csv", "--apply")
+    assert (answer["exit"], codes(answer), cluster.calls) == (2, ["bad-table"], [])
 
 
 def test_an_installed_harness_needs_all_that_leads_to_its_tunnel(script, cluster, settings):

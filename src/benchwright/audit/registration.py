@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from msgspec.structs import replace
+
 from benchwright.audit import commands, gates
 from benchwright.audit.facts import EvalFacts, RowFacts, TraceRepo, TrialFacts
 from benchwright.audit.rows import contested, filed_elsewhere, matching, serving, standing
@@ -32,7 +34,8 @@ def _not_registered(facts: EvalFacts) -> Decision | None:
         return Decision("STOP", why)
     if facts.model is None or facts.benchmark is None:
         lacking = " and ".join(name for name in ("model", "benchmark") if getattr(facts, name) is None)
-        return Decision("STOP", f"complete, and not in the database; but its {lacking} could not be told: name it")
+        told = f"its {lacking} could not be told: a manifest has to say"
+        return Decision("STOP", f"complete, and not in the database; but {told}")
     if facts.traces is None:
         return Decision("STOP", f"what the Hub holds of it is unknown ({facts.why_unknown('traces')})")
     filled = _filled(facts.traces)
@@ -83,7 +86,7 @@ def _row_incomplete(facts: EvalFacts) -> Decision | None:
             continue
         if row.owner not in facts.owners:
             return Decision("STOP", f"row {row.id} of {row.owner} {lacking}: tell them")
-        action = commands.push(facts, "write the row once more", traces=row.link is None, repo=row.link, renew=True)
+        action = _push(facts, row, "write the row once more", traces=row.link is None)
         return Decision("UPLOAD", f"row {row.id} {lacking}", (action,))
     return None
 
@@ -125,6 +128,12 @@ def lacks(row: RowFacts, trials: TrialFacts) -> str | None:
     return None
 
 
+def _push(facts: EvalFacts, row: RowFacts, why: str, *, traces: bool) -> Action:
+    """The push of a run that has a row, which may say what the run does not."""
+    named = replace(facts, model=facts.model or row.model, benchmark=facts.benchmark or row.benchmark)
+    return commands.push(named, why, traces=traces, repo=row.link, renew=True)
+
+
 def _filled(repos: Iterable[TraceRepo]) -> list[TraceRepo]:
     """Repos with this run's traces, the one with most of them first."""
     found = [repo for repo in repos if repo.state == "filled" and repo.of_this_run]
@@ -133,7 +142,7 @@ def _filled(repos: Iterable[TraceRepo]) -> list[TraceRepo]:
 
 def _traces_of(facts: EvalFacts, row: RowFacts) -> Decision | None:
     repos = facts.traces or ()
-    upload = (commands.push(facts, "upload them and link them", traces=True, repo=row.link, renew=True),)
+    upload = (_push(facts, row, "upload them and link them", traces=True),)
     if row.link is not None:
         linked = next((repo for repo in repos if repo.name == row.link), None)
         if linked is None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import MAXYEAR, MINYEAR, datetime
 from typing import Any
 
 
 def moment(text: Any) -> datetime | None:
-    """The aware time that a field holds, None where it holds none.
+    """The aware time that a field holds, None where it holds none, or one that is no time in every zone.
 
     Versions up to 0.1.45 write the local time of their machine without saying so, and so does every version for the
     job as a whole: such a time is taken to be local here.
@@ -16,7 +16,8 @@ def moment(text: Any) -> datetime | None:
         return None
     try:
         found = datetime.fromisoformat(text)
-        return found if found.tzinfo else found.astimezone()
+        aware = found if found.tzinfo else found.astimezone()
+        return aware if MINYEAR < aware.year < MAXYEAR else None
     except (ValueError, OverflowError, OSError):
         return None
 

@@ -17,22 +17,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from benchwright.audit.command import gathered
 from benchwright.audit.gather import ShowProgress
 from benchwright.audit.options import AuditOptions
 from benchwright.audit.record import Audited, audit
+from benchwright.audit.rows import foreign
 from benchwright.contract import Exit, Failure, Problem, some
 from benchwright.files import FileLock, read_json, write_json
 from benchwright.files.atomic import sync_folder
 from benchwright.harbor import resolve_job_folder
+from benchwright.harbor.progress import REJECTED
 from benchwright.harbor.remark import named
 from benchwright.harbor.resume_checks import read_settings
-from benchwright.harbor.scan import RESULT
+from benchwright.harbor.scan import CONFIG, LOCK, META, RESULT
 
 HOME = ".freed"
 _HARBORS_OWN = frozenset({".sources"})
+_RUNS_OWN = frozenset({CONFIG, LOCK, META, RESULT, REJECTED, "result_with_std_error.json", "config.json.bak-port"})
+"""What Harbor and a launch write into a job's folder, besides their logs."""
 _GOOD = frozenset({"pass", "warn"})
 _PROVING = {"finished": _GOOD, "score": _GOOD, "trials": _GOOD, "traces": frozenset({"pass"})}
 FreeState = Literal["there", "deleting", "stopped", "freed"]
@@ -68,9 +72,23 @@ class Disk:
         return "there" if self.folder.exists() or not (self.home / "proof.json").exists() else "freed"
 
     @property
-    def proof(self) -> Any:
-        """What proved it before it went on its way."""
-        return read_json(self.home / "proof.json")
+    def proof(self) -> Mapping[str, Any]:
+        """What proved it before it went on its way.
+
+        Raises:
+            Failure: it cannot be read (code ``bad-proof``, exit 5): nobody knows what the folder is.
+        """
+        path = self.home / "proof.json"
+        try:
+            proof = read_json(path)
+            if isinstance(proof["folders"], dict):
+                return cast(Mapping[str, Any], proof)
+            why = "it names no folders"
+        except (Failure, OSError, KeyError, TypeError) as error:
+            why = str(error)
+        fix = "look what is beside it, and move it away by hand"
+        problem = Problem("bad-proof", str(path), f"cannot be read ({why})", "what an audit proved", fix)
+        raise Failure(problem, exit=Exit.REFUSED)
 
 
 def disks_of(job_dir: Path) -> list[Disk]:
@@ -138,9 +156,9 @@ def free_job(
     against: list[tuple[Problem, Exit]] = []
     proof = next((disk.proof for disk in disks if disk.state != "there"), None)
     if proof is None:
+        folders = {str(disk.folder): _identity(disk.folder) for disk in disks}
         audited, against = prove(job_dir, options, now=now, talk=talk, progress=progress)
         against += [(problem, Exit.REFUSED) for disk in disks for problem in holds_others(disk.folder)]
-        folders = {str(disk.folder): _identity(disk.folder) for disk in disks}
         proof = {"evals": [one.to_dict() for one in audited], "folders": folders}
     if apply and not against:
         for disk in disks:
@@ -165,21 +183,33 @@ def prove(
         lacking = [name for name, check in one.judgement.checks.named() if check.status not in _PROVING[name]]
         why = one.judgement.why if one.judgement.verdict != "OK" else f"{some(lacking)} did not pass"
         if one.judgement.verdict != "OK" or lacking:
-            fix = f"do what the audit says first: python scripts/eval/audit_evals.py {shlex.quote(str(job_dir))}"
+            again = f".venv/bin/python scripts/eval/audit_evals.py {shlex.quote(str(job_dir))}"
+            fix = f"do what the audit says first: {again}"
             said = f"{one.judgement.verdict}: {why}"
             against.append((Problem("not-proved", one.facts.run_tag, said, "OK", fix), Exit.REFUSED))
+        if other := foreign(one.facts):
+            told = f"row {other.id} of this run is {other.owner}'s"
+            against.append((Problem("not-yours", one.facts.run_tag, told, "a row of yours", "tell them"), Exit.REFUSED))
     return audited, against
 
 
 def holds_others(folder: Path) -> Iterator[Problem]:
-    """What in a job's folder is not the job's alone: tasks, other jobs, what somebody put there."""
+    """What in a job's folder is not the job's alone, or not one's own: tasks, other jobs, what somebody put there."""
+    if folder.stat().st_uid != os.geteuid():
+        yield Problem("not-yours", str(folder), "a folder of another user", "one of yours", "tell them")
     settings = read_settings(folder)
     if isinstance(settings, Mapping):
         inside = [path for path in _task_paths(settings) if Path(path).resolve().is_relative_to(folder)]
         if inside:
             yield Problem("shared-tasks", str(folder), f"tasks in it: {some(inside)}", "none", "move them out first")
     with os.scandir(folder) as entries:
-        folders = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+        there = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries if not entry.is_symlink()}
+    folders = sorted(name for name, is_folder in there.items() if is_folder)
+    files = sorted(there.keys() - {*folders} - _RUNS_OWN)
+    if notes := [name for name in files if not name.endswith(".log")]:
+        yield Problem(
+            "other-files", str(folder), f"files that no run writes: {named(notes)}", "none", "move them out first"
+        )
     others = [name for name in folders if name not in _HARBORS_OWN and not (folder / name / RESULT).is_file()]
     if others:
         found = f"folders without a trial's result: {named(others)}"
@@ -197,10 +227,14 @@ def free(disk: Disk, proof: Mapping[str, Any]) -> None:
     ``proof`` is what the audit proved.
 
     Raises:
-        Failure: another process deletes it (exit 5).
+        Failure: another process deletes it, or it is not what was proved any more (code ``contested``, exit 5).
     """
     with disk.lock() as lock:
         if disk.leaving is None:
+            if _identity(disk.folder) != proof["folders"].get(str(disk.folder)):
+                found = "something came, went or was put in its place since it was audited"
+                problem = Problem("contested", str(disk.folder), found, "the folder that was proved", "run this again")
+                raise Failure(problem, exit=Exit.REFUSED)
             write_json(disk.home / "proof.json", proof, indent=1)
             disk.folder.rename(disk.home / "folder")
             sync_folder(disk.folder.parent)

@@ -161,13 +161,14 @@ class _Pushing:
             tag=leg.facts.run_tag,
             row_id=row_id,
             is_new=row is None,
-            owner=row.owner if row else self._owner(),
+            owner=self._owner(row),
             identity=self.identity,
             version=version_hash(self.identity.benchmark, leg.run.job.config.datasets),
             values=job_values(leg, folders[0], trials, leg.facts.trials.planned),
             trials=tuple(read_trial_rows(folders, trials, row_id)),
             lacks=lacks(row, leg.facts.trials) if row and row.status == "Finished" else None,
             forced=self.options.forced,
+            by_launch=row_id not in [id.lower() for id in (leg.run.result_id, leg.run.hint.row_id) if id],
         )
 
     def _plan(self, push: Push, link: str | None, database: EvalDatabase | None) -> PushPlan:
@@ -193,16 +194,18 @@ class _Pushing:
             found = f"its id is {id!a}" if id else "its result names no id, or its parts name several"
             raise usage_error(tag, found, "the id of a run", fix, code="no-run-id") from None
 
-    def _owner(self) -> str:
-        """The user name that a new row gets.
+    def _owner(self, row: RowFacts | None) -> str:
+        """Whose the row is, or the user name that a new one gets.
 
         Raises:
-            Failure: it is none of one's own (exit 5), or several may be meant (exit 2).
+            Failure: the name that was given is none of one's own (exit 5), or several may be meant (exit 2).
         """
         said = self.options.username or self.settings.get(UPLOADER_VARIABLE)
         if self.offline:
             return said or _SOMEBODY
         names = Owners.of(self.settings, said).names
+        if row is not None:
+            return row.owner
         if len(names) > 1:
             fix = f"--username NAME, or export {UPLOADER_VARIABLE}=NAME"
             raise usage_error("--username", f"you have several names: {some(sorted(names), 9)}", "one of them", fix)

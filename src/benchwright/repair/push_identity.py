@@ -95,7 +95,7 @@ def identity_of(leg: Leg, asked: Asked) -> Identity:
     unknown = [
         Problem("name-unknown", _FLAGS[noun], _told(leg, noun), f"the {noun}'s name", f"name it: {_FLAGS[noun]} NAME")
         for noun, name in names.items()
-        if not name
+        if not name or not is_storable(name)
     ]
     if not unknown and asked.model is None and (others := _other_models(leg)):
         found = f"its launch says {facts.model}, its trials {some(others)}"
@@ -142,7 +142,10 @@ def _other_models(leg: Leg) -> list[str]:
 
 
 def _told(leg: Leg, noun: str) -> str:
-    """What a run says of a name that could not be told from it."""
+    """What a run says of a name that could not be told from it, or that no database holds."""
+    name = getattr(leg.facts, noun)
+    if name:
+        return f"{name!a}, which no database holds"
     return {"agent": _of_agent, "model": _of_model, "benchmark": _of_benchmark}[noun](leg)
 
 

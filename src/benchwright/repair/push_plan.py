@@ -42,7 +42,8 @@ class Push:
 
     ``is_new`` says that this run has no row yet. ``values`` are those of the row (see ``push_job``), ``version`` is the
     hash of a benchmark to be made. ``lacks`` is what a finished row does not show of the run, None where it does;
-    ``forced`` writes over what is there and differs.
+    ``forced`` writes over what is there and differs. ``by_launch`` says that nothing but the launch's record names the
+    row: a record that was copied with a folder names another run's.
     """
 
     tag: str
@@ -55,6 +56,7 @@ class Push:
     trials: tuple[TrialRows, ...]
     lacks: str | None = None
     forced: bool = False
+    by_launch: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +131,10 @@ class _Planning:
         if row["username"] != push.owner:
             found = f"row {push.row_id} is {row['username']}'s, and not {push.owner}'s"
             self._refuse("not-yours", found, "a row of yours", "tell them")
+        if push.by_launch and row["job_status"] == FINISHED and row["job_name"] != push.values["job_name"]:
+            found = f"row {push.row_id}, which its meta.env names, is finished and of {row['job_name']}"
+            fix = f"if it is this run's after all, name it in a manifest: row_id {push.row_id}"
+            self._refuse("other-run", found, "a row of this run", fix)
         name = next((agent.name for agent in self.known.agents if agent.id == row["agent_id"]), None)
         if name is not None and name.casefold() != push.identity.agent.casefold():
             found = f"row {push.row_id} has the agent {name}, and the run {push.identity.agent}"

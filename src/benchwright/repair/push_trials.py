@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID, uuid5
 
 import msgspec
@@ -29,6 +29,9 @@ _MOST_TOKENS = 2**31 - 1
 _SPANS = ("environment_setup", "agent_setup", "agent_execution", "verifier")
 
 
+_Kind = TypeVar("_Kind", bound=msgspec.Struct)
+
+
 class _Span(msgspec.Struct):
     started_at: Any = None
     finished_at: Any = None
@@ -47,21 +50,24 @@ class _Model(msgspec.Struct):
 
 
 class _Agent(msgspec.Struct):
-    model_info: _Model | None = None
+    model_info: Any = None
 
 
 class _Result(msgspec.Struct):
-    """The fields of Harbor's TrialResult that a row takes and that ``harbor.Trial`` does not keep."""
+    """The fields of Harbor's TrialResult that a row takes and that ``harbor.Trial`` does not keep.
+
+    They hold anything: what else is odd about a result that has a reward is nothing to lose it for.
+    """
 
     id: Any = None
-    task_id: _TaskId | None = None
+    task_id: Any = None
     config: Any = None
-    agent_info: _Agent | None = None
+    agent_info: Any = None
     exception_info: Any = None
-    environment_setup: _Span | None = None
-    agent_setup: _Span | None = None
-    agent_execution: _Span | None = None
-    verifier: _Span | None = None
+    environment_setup: Any = None
+    agent_setup: Any = None
+    agent_execution: Any = None
+    verifier: Any = None
 
 
 _DECODER = msgspec.json.Decoder(_Result)
@@ -119,7 +125,11 @@ def _read(tree: Folder, trial: Trial, name: str) -> _Result:
 
 def _rows(trial: Trial, result: _Result, job_id: str, storable: Storable) -> TrialRows:
     if not trial.checksum:
-        problem = Problem("no-checksum", trial.folder, "its result names no task_checksum", "the checksum of its task")
+        found, fix = (
+            "its result names no task_checksum",
+            "restore it, or move the trial away by hand and resume the run",
+        )
+        problem = Problem("no-checksum", trial.folder, found, "the checksum of its task", fix)
         raise Failure(problem)
     name = storable.text(trial.folder.rpartition("/")[2])
     id = _id(trial, job_id)
@@ -134,12 +144,18 @@ def _rows(trial: Trial, result: _Result, job_id: str, storable: Storable) -> Tri
         "exception_info": storable(result.exception_info) if isinstance(result.exception_info, Mapping) else None,
     }
     for span in _SPANS:
-        times: _Span = getattr(result, span) or _Span()
+        times = _part(getattr(result, span), _Span)
         row |= {
             f"{span}_started_at": time_text(moment(times.started_at)),
             f"{span}_ended_at": time_text(moment(times.finished_at)),
         }
-    return TrialRows(trial, _task(trial, result.task_id or _TaskId(), storable), row, _usage(id, trial, result))
+    task = _task(trial, _part(result.task_id, _TaskId), storable)
+    return TrialRows(trial, task, row, _usage(id, trial, result, storable))
+
+
+def _part(value: Any, kind: type[_Kind]) -> _Kind:
+    """A part of a result, without any field where it is none."""
+    return msgspec.convert(value, kind) if isinstance(value, Mapping) else kind()
 
 
 def _id(trial: Trial, job_id: str) -> str:
@@ -168,11 +184,11 @@ def _task(trial: Trial, place: _TaskId, storable: Storable) -> Record:
     }
 
 
-def _usage(id: str, trial: Trial, result: _Result) -> Record | None:
+def _usage(id: str, trial: Trial, result: _Result, storable: Storable) -> Record | None:
     if trial.tokens_in is None and trial.tokens_out is None:
         return None
-    model = result.agent_info.model_info if result.agent_info else None
-    provider = model.provider if model and isinstance(model.provider, str) and model.provider else _NO_PROVIDER
+    provider = _part(_part(result.agent_info, _Agent).model_info, _Model).provider
+    provider = storable.text(provider) if isinstance(provider, str) and provider else _NO_PROVIDER
     return {
         "trial_id": id,
         "model_provider": provider,

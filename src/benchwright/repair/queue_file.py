@@ -45,7 +45,7 @@ def append_to_queue(path: Path, entries: Sequence[str], *, apply: bool) -> Appen
     path = path.resolve()
     if not path.parent.is_dir():
         raise usage_error(str(path), "no such folder", "a queue, or a name for a new one in a folder that is there")
-    with _held(path) if apply and path.exists() else contextlib.nullcontext():
+    with _held(path) if apply else contextlib.nullcontext():
         content = read_bytes(path, limit=_MOST_BYTES) if path.exists() else b""
         there = _entries(path, content)
         known = {_folded(entry) for entry in there}
@@ -84,8 +84,11 @@ def _folded(entry: str) -> str:
 
 @contextlib.contextmanager
 def _held(path: Path) -> Iterator[None]:
-    """Keep others of us from adding meanwhile: what each read would lack what the other wrote."""
-    handle = os.open(path, os.O_RDONLY)
+    """Keep others of us from adding meanwhile: what each read would lack what the other wrote.
+
+    A new queue is there from then on, empty.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_NONBLOCK, 0o666)  # a pipe has nobody wait for it
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if not os.path.samestat(os.fstat(handle), path.stat()):  # it was written between the two

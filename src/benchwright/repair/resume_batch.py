@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -169,7 +168,6 @@ def _unprepared(jobs: Sequence[FoundJob]) -> Iterator[tuple[Problem, Exit]]:
     for job in jobs:
         moves = plan_resume(job.folder, read_job(job.folder)).moves
         if moves:
-            script = Path("scripts") / "eval" / "prepare_resume.py"
-            fix = shlex.join([sys.executable, str(script), str(job.folder), "--apply"])
+            fix = f".venv/bin/python scripts/eval/prepare_resume.py {shlex.quote(str(job.folder))} --apply"
             found = f"{counted(len(moves), 'folder')} in it that a resume leaves as they are, or deletes"
             yield Problem("not-prepared", str(job.folder), found, "a prepared job", fix), Exit.NO

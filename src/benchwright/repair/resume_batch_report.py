@@ -39,7 +39,7 @@ def batch_outcome(batch: Batch, *, applied: bool, again: str) -> Outcome:
     }
     if applied:
         return Outcome(f"nothing was fired; {summary}" if held else summary, data, details, problems, exit=exit)
-    next = [again] if "waiting" in states.values() and batch.exit is Exit.DONE else []
+    next = [again] if "waiting" in states.values() and not batch.problems else []
     return Outcome(f"{DRY_RUN}; {summary}", data, details, problems, next, closing=(DRY_RUN,), exit=exit)
 
 

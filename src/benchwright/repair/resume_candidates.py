@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from benchwright.harbor.resume_checks import agents_of, read_settings
 from benchwright.harbor.scan import META
 
 _MOST_BYTES = 2**24
+_NAME = re.compile(r"|[^\s\0#-][^\s\0]*")
+"""A model, or nothing."""
 _AT_LIMIT = "AT_RESUME_LIMIT"
 
 
@@ -52,27 +55,29 @@ def read_table(path: Path, preset: str | None) -> Candidates:
     Rows of another preset, and of a status that needs no resume, are left out.
 
     Raises:
-        Failure: it cannot be read, or has no such column (exit 2).
+        Failure: it cannot be read, has no such column, or a model in it is no name (exit 2).
     """
-    rows = list(csv.DictReader(io.StringIO(_text(path), newline="")))
+    try:
+        rows = list(csv.DictReader(io.StringIO(_text(path), newline="")))
+    except csv.Error as error:
+        raise usage_error(str(path), f"no table ({error})", "a CSV file", code="bad-table") from None
     if rows and "hf_model" not in rows[0]:
         raise usage_error(str(path), f"columns {some(rows[0])}", "a column hf_model", code="bad-table")
     of_preset = [row for row in rows if preset is None or row.get("preset") in (None, "", preset)]
     wanted = [row for row in of_preset if not row.get("status") or row["status"] in NEEDS_RESUME]
     at_limit = [row["hf_model"] for row in of_preset if row.get("status") == _AT_LIMIT]
-    return Candidates(
-        _once(Candidate(row["hf_model"].strip(), row.get("run_tag") or None) for row in wanted), tuple(at_limit)
-    )
+    candidates = [Candidate((row["hf_model"] or "").strip(), row.get("run_tag") or None) for row in wanted]
+    return Candidates(_once(path, candidates), tuple(at_limit))
 
 
 def read_list(path: Path) -> Candidates:
     """The candidates of a priority file: a model a line, lines with ``#`` in front left out.
 
     Raises:
-        Failure: it cannot be read (exit 2).
+        Failure: it cannot be read, or a model in it is no name (exit 2).
     """
     lines = (line.strip() for line in _text(path).splitlines())
-    return Candidates(_once(Candidate(line) for line in lines if line and not line.startswith("#")))
+    return Candidates(_once(path, [Candidate(line) for line in lines if line and not line.startswith("#")]))
 
 
 def find_folders(
@@ -108,7 +113,12 @@ def lacking(found: Mapping[Candidate, Sequence[FoundJob]], jobs_dir: Path) -> It
             yield Problem("no-job", where, f"no job of it in {jobs_dir}", "one to resume", fix)
 
 
-def _once(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+def _once(path: Path, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Those that name a model, each model once: the launcher takes them line by line."""
+    wrong = [one.model for one in candidates if not _NAME.fullmatch(one.model)]
+    if wrong:
+        found = some([repr(model) for model in wrong])
+        raise usage_error(str(path), f"models {found}", "NAME or ORG/NAME", code="bad-table")
     first: dict[str, Candidate] = {}
     for one in candidates:
         if one.model:
