@@ -153,7 +153,7 @@ class GCSStore(PartedStore):
         source = _Source(parts, content.sha256, self._bucket.where(whole))
         blob = self._bucket.blob(whole, chunk_size=PART_SIZE)
         blob.metadata = {"sha256": content.sha256}
-        options = self._bucket.once | {"retry": self._bucket.retry(passing.append)}
+        options = self._bucket.once | {"retry": self._bucket.retry(source.tell, passing.append)}
 
         def send() -> Any:
             blob.upload_from_file(source, content_type=_TYPE, checksum="auto", **condition, **options)

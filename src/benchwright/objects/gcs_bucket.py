@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -102,22 +103,29 @@ class GCSBucket:
             failure=lambda error, attempts: failure_of(error, self.where(key), attempts),
         )
 
-    def retry(self, note: Callable[[BaseException], None]) -> Retry:
-        """For uploads in parts, which the client itself goes on with; ``note`` hears of every error that may pass."""
+    def retry(self, sent: Callable[[], int], note: Callable[[BaseException], None]) -> Retry:
+        """For uploads in parts, which the client itself goes on with: as often as the patience allows for each part.
+
+        ``sent`` says how much was read for sending, which tells the parts apart; ``note`` hears of every error that may
+        pass.
+        """
+        failed: Counter[int] = Counter()
 
         def may_pass(error: BaseException) -> bool:
-            if is_passing(error):
-                note(error)
-                return True
-            return False
+            if not is_passing(error):
+                return False
+            note(error)
+            failed[sent()] += 1
+            return failed[sent()] < self._patience.attempts
 
         patience = self._patience
+        attempt = patience.connect_timeout + patience.read_timeout + patience.longest_wait
         return Retry(
             predicate=may_pass,
             initial=patience.first_wait,
             maximum=patience.longest_wait,
             multiplier=2,
-            timeout=patience.attempts * patience.longest_wait,
+            timeout=patience.attempts * attempt,  # the client counts the time of sending, too
         )
 
     @functools.cached_property
