@@ -14,7 +14,9 @@ from typing import get_args
 import pytest
 import yaml
 
+from benchwright.audit import commands
 from benchwright.audit.commands import LAUNCH_GOTCHAS
+from benchwright.audit.facts import EvalFacts, RowFacts
 from benchwright.audit.verdict import Verdict
 from benchwright.launch import sky_progress, sky_view
 from benchwright.launch.bucket_lease import _RENEWALS
@@ -185,6 +187,26 @@ def test_every_verdict_is_explained_twice():
     page = [cells[0].strip("`") for cells in rows(EVAL_CLEANUP / "references" / "verdicts.md", "verdict")]
     body = [name for cells in rows(EVAL_CLEANUP / "SKILL.md", "verdict") for name in cells[0].split(", ")]
     assert sorted(page) == sorted(body) == sorted(get_args(Verdict))
+
+
+@pytest.mark.parametrize(
+    ("page", "heading"),
+    [(EVAL_CLEANUP / "SKILL.md", "verdict"), (ROOT / "README.md", "the audit says")],
+    ids=["skill", "readme"],
+)
+def test_the_remedy_of_a_verdict_is_what_the_audit_prints(page, heading):
+    facts, row = EvalFacts(run_tag="run", folder="JOB_DIR"), RowFacts(id="ID", owner="us", status="Finished")
+    printed = {
+        "RESUME": commands.resume_command(facts),
+        "DEREGISTER+RESUME": commands.deregister(facts, row),
+        "UPLOAD": commands.push(facts, "", traces=True).command,
+        "LINK": commands.link(facts, row, "ORG/NAME").replace("https://huggingface.co/datasets/ORG/NAME", "URL"),
+        "FIX_MODEL": commands.repair("fix-model", row, "--model-name", "ORG/NAME"),
+        "FIX_BENCH": commands.repair("fix-benchmark", row, "--benchmark-name", "NAME"),
+    }
+    told = {cells[0]: cells[-1] for cells in rows(page, heading)}
+    for verdict, command in printed.items():
+        assert f"`{command}`" in told[verdict], verdict
 
 
 def test_what_to_look_at_before_a_launch_is_what_the_audit_prints():

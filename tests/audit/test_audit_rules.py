@@ -451,6 +451,30 @@ def test_traces_of_a_few_trials_are_told() -> None:
     assert found.checks.traces.detail == "org/run-traces: 9 rows"
 
 
+def test_traces_from_before_a_resume_go_up_anew() -> None:
+    found = judge(case(traces=[repo(shared=280)]), now=NOW)
+    assert (found.verdict, found.why) == ("UPLOAD", "org/run-traces has traces of 20 trials from before a resume")
+    assert (found.checks.traces.status, found.checks.traces.detail) == (
+        "fail",
+        "org/run-traces: 280 of its 300 trials are there still",
+    )
+    words = "--hf-repo org/run-traces --model-name org/m --benchmark-name bench --forced-update"
+    assert found.actions[0].command.endswith(words)
+
+
+@pytest.mark.parametrize(("shared", "flag"), [(280, ""), (300, "--skip-hf ")])
+def test_a_row_that_is_written_once_more_takes_its_traces_along_where_they_are_behind(shared: int, flag: str) -> None:
+    held = {"name": "org/run-traces", "state": "filled", "rows": shared, "shared": shared, "compared": shared}
+    found = judge(case(rows=[row(score=0.2)], traces=[held]), now=NOW)
+    assert found.verdict == "UPLOAD"
+    assert found.actions[0].command.endswith(f"--benchmark-name bench {flag}--forced-update")
+
+
+def test_a_folder_that_has_lost_trials_does_not_replace_their_traces() -> None:
+    left = judge(case(trials=trials(280), traces=[repo(shared=280)]), now=NOW)
+    assert left.checks.traces.status == "pass"
+
+
 def test_a_row_of_twelve_hours_is_not_stale_yet() -> None:
     pending = row(id="r0", status="Pending", of_run="no", created=(NOW - timedelta(hours=12)).isoformat())
     assert [one.advice for one in judge(case(rows=[row(), pending]), now=NOW).rows] == ["keep", "leave"]

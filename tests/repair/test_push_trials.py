@@ -12,6 +12,7 @@ from benchwright.contract import Exit, Failure
 from benchwright.harbor import read_job
 from benchwright.rehearsal.harbor_jobs import JobShape, grow_job
 from benchwright.repair.push_trials import read_trial_rows
+from benchwright.repair.storable import TOO_DEEP
 
 GENUINE = Path(__file__).parents[1] / "data" / "harbor_jobs"
 JOB_ID = "00000000-0000-4000-8000-000000000001"
@@ -56,10 +57,9 @@ def test_what_was_not_read_has_no_row(folder):
     assert [one.row["reward"] for one in rows_of(folder)] == [1.0, 0.25, None]
 
 
-@pytest.mark.parametrize("odd", [5, "text", [], None, {}, {"model_info": 5, "started_at": 5, "path": 5}])
+@pytest.mark.parametrize("odd", [5, "text", [], None, {}, {"started_at": 5, "path": 5}])
 def test_what_is_odd_beside_a_reward_does_not_lose_it(folder, odd):
-    parts = ("task_id", "agent_info", "environment_setup", "verifier", "exception_info")
-    name = edited(folder, lambda result: result.update(dict.fromkeys(parts, odd)))
+    name = edited(folder, lambda result: result.update(dict.fromkeys(("task_id", "agent_setup", "verifier"), odd)))
     (found,) = [one for one in rows_of(folder) if one.trial.folder == name]
     assert (found.row["reward"], found.row["verifier_started_at"]) == (1.0, None)
     assert found.task["path"] == found.task["name"]
@@ -74,6 +74,7 @@ def test_what_no_database_takes_is_replaced(folder):
     name = edited(folder, spoil)
     (found,) = [one for one in rows_of(folder) if one.trial.folder == name]
     assert found.usage["model_provider"] == "a\ufffdb"
+    assert TOO_DEEP in json.dumps(found.row["config"])
 
 
 def test_a_trial_without_an_id_has_the_same_one_each_time(folder):
@@ -118,7 +119,10 @@ def test_a_trial_of_no_task_is_told(folder):
     name = edited(folder, lambda result: result.pop("task_checksum"))
     with pytest.raises(Failure) as failure:
         rows_of(folder)
-    assert str(failure.value) == f"{name}: its result names no task_checksum, expected the checksum of its task"
+    assert str(failure.value) == (
+        f"{name}: its result names no task_checksum, expected the checksum of its task\n"
+        "    fix: restore it, or move the trial away by hand and resume the run"
+    )
 
 
 def test_the_shards_of_a_run(tmp_path):

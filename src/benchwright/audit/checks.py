@@ -71,7 +71,10 @@ def _traces(facts: EvalFacts) -> Check:
             return Check("fail", f"{link}: {repo.state}")
         if not repo.of_this_run:
             return Check("fail", f"{link}: another run's")
-        few = facts.trials is not None and repo.rows is not None and 2 * repo.rows < facts.trials.valid
+        valid = facts.trials.valid if facts.trials is not None else 0
+        if repo.is_from_before(valid):
+            return Check("fail", f"{link}: {repo.shared:,} of its {repo.compared:,} trials are there still")
+        few = repo.rows is not None and 2 * repo.rows < valid
         return Check("warn" if few else "pass", f"{link}: {'many' if repo.rows is None else f'{repo.rows:,}'} rows")
     there = [repo.name for repo in facts.traces if repo.state == "filled" and repo.of_this_run]
     return Check("fail", f"{there[0]}: not linked" if there else "no traces")

@@ -118,6 +118,10 @@ class TraceRepo(_Part, frozen=True):
         """Whether its trials are this run's, at least half of them; None where no name could be compared."""
         return None if not self.compared else 2 * self.shared >= self.compared
 
+    def is_from_before(self, valid: int) -> bool:
+        """Whether it is of an earlier leg: it names trials that are gone, and lacks some of the ``valid`` ones."""
+        return self.shared < min(self.compared, valid)
+
 
 class RowFacts(_Part, frozen=True):
     """A row of ``sandbox_jobs`` of the same model and benchmark, or of the run.

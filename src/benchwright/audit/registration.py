@@ -10,6 +10,7 @@ from benchwright.audit import commands, gates
 from benchwright.audit.facts import EvalFacts, RowFacts, TraceRepo, TrialFacts
 from benchwright.audit.rows import contested, filed_elsewhere, matching, serving, standing
 from benchwright.audit.verdict import Action, Decision
+from benchwright.contract import counted
 from benchwright.evaldb import is_hash, is_numeric_model
 from benchwright.evaldb.rows import FINISHED
 
@@ -86,7 +87,9 @@ def _row_incomplete(facts: EvalFacts) -> Decision | None:
             continue
         if row.owner not in facts.owners:
             return Decision("STOP", f"row {row.id} of {row.owner} {lacking}: tell them")
-        action = _push(facts, row, "write the row once more", traces=row.link is None)
+        linked = _linked(facts, row)
+        has_all = linked is not None and linked.shared >= facts.trials.valid
+        action = _push(facts, row, "write the row once more", traces=not has_all)
         return Decision("UPLOAD", f"row {row.id} {lacking}", (action,))
     return None
 
@@ -140,11 +143,17 @@ def _filled(repos: Iterable[TraceRepo]) -> list[TraceRepo]:
     return sorted(found, key=lambda repo: (-repo.shared, repo.name))
 
 
+def _linked(facts: EvalFacts, row: RowFacts) -> TraceRepo | None:
+    """The repo that a row links, where it was looked at."""
+    return next((repo for repo in facts.traces or () if repo.name == row.link), None)
+
+
 def _traces_of(facts: EvalFacts, row: RowFacts) -> Decision | None:
+    assert facts.trials is not None  # the rules before these
     repos = facts.traces or ()
     upload = (_push(facts, row, "upload them and link them", traces=True),)
     if row.link is not None:
-        linked = next((repo for repo in repos if repo.name == row.link), None)
+        linked = _linked(facts, row)
         if linked is None:
             return Decision("STOP", f"{row.link}, which row {row.id} links, was not looked at")
         if linked.state != "filled":
@@ -153,6 +162,9 @@ def _traces_of(facts: EvalFacts, row: RowFacts) -> Decision | None:
             return Decision("STOP", f"whose traces {row.link} holds is unknown")
         if not linked.of_this_run:
             return Decision("STOP", f"{row.link}, which row {row.id} links, holds another run's traces")
+        if linked.is_from_before(facts.trials.valid):
+            gone = counted(linked.compared - linked.shared, "trial")
+            return Decision("UPLOAD", f"{row.link} has traces of {gone} from before a resume", upload)
         return None
     filled = _filled(repos)
     if filled:

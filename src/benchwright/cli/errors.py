@@ -118,6 +118,7 @@ _LONG = _Refusal("name-too-long", "at most 255 bytes a name and 4,095 a path", "
 _LOOP = _Refusal("link-loop", "a link that ends somewhere", "mend the link, or name another path")
 _APART = _Refusal("other-file-system", "one file system", "name paths on one disk")
 _NO_HANDLE = _Refusal("too-many-open-files", "a higher limit", "ulimit -n 4096, then run this again")
+_LIMITED = _Refusal("file-too-large", "a higher limit", "ulimit -f unlimited, then run this again")
 _NO_MEMORY = _Refusal("out-of-memory", "free memory", "end what else takes it, then run this again")
 _BROKEN = _Refusal("disk-error", "a disk that works", "look at the disk or its server, then run this again")
 _PASSING = _Refusal("passing-failure", "", "run this again", Exit.REMOTE)
@@ -125,6 +126,7 @@ _OTHER = _Refusal("system-refusal", "a path that the system takes", "name anothe
 _REFUSALS = {
     errno.ENOSPC: _FULL,
     errno.EDQUOT: _FULL,
+    errno.EFBIG: _LIMITED,
     errno.EACCES: _FORBIDDEN,
     errno.EPERM: _FORBIDDEN,
     errno.EROFS: _FORBIDDEN,

@@ -50,19 +50,19 @@ class _Model(msgspec.Struct):
 
 
 class _Agent(msgspec.Struct):
-    model_info: Any = None
+    model_info: _Model | None = None
 
 
 class _Result(msgspec.Struct):
     """The fields of Harbor's TrialResult that a row takes and that ``harbor.Trial`` does not keep.
 
-    They hold anything: what else is odd about a result that has a reward is nothing to lose it for.
+    Those that do not count for a trial hold anything: for what is odd about them no reward is lost.
     """
 
     id: Any = None
     task_id: Any = None
     config: Any = None
-    agent_info: Any = None
+    agent_info: _Agent | None = None
     exception_info: Any = None
     environment_setup: Any = None
     agent_setup: Any = None
@@ -187,11 +187,11 @@ def _task(trial: Trial, place: _TaskId, storable: Storable) -> Record:
 def _usage(id: str, trial: Trial, result: _Result, storable: Storable) -> Record | None:
     if trial.tokens_in is None and trial.tokens_out is None:
         return None
-    provider = _part(_part(result.agent_info, _Agent).model_info, _Model).provider
-    provider = storable.text(provider) if isinstance(provider, str) and provider else _NO_PROVIDER
+    model = result.agent_info.model_info if result.agent_info else None
+    provider = model.provider if model and isinstance(model.provider, str) and model.provider else _NO_PROVIDER
     return {
         "trial_id": id,
-        "model_provider": provider,
+        "model_provider": storable.text(provider),
         "n_input_tokens": _tokens(trial.tokens_in),
         "n_output_tokens": _tokens(trial.tokens_out),
     }

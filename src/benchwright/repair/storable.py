@@ -12,6 +12,9 @@ from benchwright.arena.machine_paths import without_paths
 from benchwright.contract import HIDDEN, Redaction, names_a_secret
 
 HIDDEN_HOST = "<host>"
+TOO_DEEP = "<nested too deeply>"
+_DEEPEST = 100
+"""Levels; no configuration has as many, and what writes JSON takes about a thousand."""
 _HOST = re.compile(r"(?<=://)(?:[^\s/@'\"]*@)?(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:\d+)?")
 _OF_A_CLUSTER = (".local", ".internal", ".lan", ".cluster", ".localdomain")
 _ENDPOINT = re.compile(r"(?:^|_)(?:api_base|base_url|endpoint|host|server)$", re.I)
@@ -23,20 +26,22 @@ class Storable:
     """Turns what a run recorded into what may be stored; secrets of the environment are looked up once.
 
     Under a key that names a secret every text is hidden. A NUL or half a surrogate pair becomes U+FFFD, since no
-    database takes them; a number that JSON has no form for becomes its text.
+    database takes them; a number that JSON has no form for becomes its text, what is nested too deeply ``TOO_DEEP``.
     """
 
     def __init__(self) -> None:
         self._redact = Redaction()
 
-    def __call__(self, value: Any, key: str = "") -> Any:
-        """A value of JSON as it may be stored; ``key`` is what it stands under."""
+    def __call__(self, value: Any, key: str = "", depth: int = 0) -> Any:
+        """A value of JSON as it may be stored; ``key`` is what it stands under, below ``depth`` others."""
         if isinstance(value, str):
             return self.text(value, key)
+        if isinstance(value, Mapping | list | tuple) and depth == _DEEPEST:
+            return TOO_DEEP
         if isinstance(value, Mapping):
-            return {self.text(str(name)): self(one, str(name)) for name, one in value.items()}
+            return {self.text(str(name)): self(one, str(name), depth + 1) for name, one in value.items()}
         if isinstance(value, list | tuple):
-            return [self(one, key) for one in value]
+            return [self(one, key, depth + 1) for one in value]
         if isinstance(value, float) and not math.isfinite(value):
             return {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, "NaN")
         return value

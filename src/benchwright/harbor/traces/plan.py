@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from benchwright import __version__
-from benchwright.contract import Exit, Failure, Problem, Progress, counted, secrets_in, some
+from benchwright.contract import Exit, Failure, Problem, Progress, counted, secrets_in, some, usage_error
 from benchwright.files import FileLock, read_json, swap_in, write_json, write_text
 from benchwright.harbor.cache import ScanCache
 from benchwright.harbor.places import JobPlace
@@ -104,10 +104,12 @@ class TracePlan:
 
         Raises:
             Failure: a file may not be read (exit 3) or does not come (exit 4); no trial has a row (code ``no-traces``,
-                exit 1); the folder holds something else, or another process writes it (exit 5).
+                exit 1); the folder has no name (exit 2); it holds something else, or another process writes it (exit 5).
             OSError: the folder cannot be written.
         """
         folder = folder.absolute()
+        if folder.name in ("", ".."):  # its files are made beside it, under its name
+            raise usage_error(str(folder), "a folder without a name of its own", "a folder to be made")
         with FileLock(folder.with_name(f".{folder.name}.lock"), f"traces of {self.run}"):
             _check_place(folder)
             new = folder.with_name(f".{folder.name}.writing")
