@@ -218,6 +218,15 @@ class SlurmCluster:
             [program, *command[1:]], env=environment, cwd=self.folder, capture_output=True, text=True, check=False
         )
 
+    def wait_until(self, done: Callable[[], bool], seconds: float, pause: float = 0.1) -> None:
+        """Wait, and say what queue and nodes show where it was in vain."""
+        try:
+            wait_until(done, seconds, pause)
+        except AssertionError as error:
+            queue = self.output("squeue", "-r", "-t", "all", "-o", "%i %T %r %S")
+            nodes = self.output("sinfo", "-N", "-o", "%N %P %T %E")
+            raise AssertionError(f"{error}\n{queue}\n{nodes}\n{self._logs()}") from None
+
     def _works(self, *command: str) -> bool:
         return self.run(*command).returncode == 0
 
