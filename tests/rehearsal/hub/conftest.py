@@ -43,13 +43,19 @@ def owner(hub, client):
     return client(hub.token("keeper"))
 
 
+@pytest.fixture(scope="session")
+def plain():
+    with httpx.Client(trust_env=False) as plain:
+        yield plain
+
+
 @pytest.fixture
-def ask(hub):
+def ask(hub, plain):
     """A plain request."""
 
     def send(path, method="GET", token=None, **more):
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        return httpx.request(method, hub.url + path, headers=headers | more.pop("headers", {}), **more)
+        return plain.request(method, hub.url + path, headers=headers | more.pop("headers", {}), **more)
 
     return send
 

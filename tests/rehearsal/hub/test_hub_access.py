@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from huggingface_hub import CommitOperationAdd
 from huggingface_hub.errors import (
@@ -172,7 +174,8 @@ def test_an_account_is_a_person_or_an_organisation(hub, api):
 def test_lists_of_models_come_in_pages(hub, client, api, owner):
     hub.settings.list_page = 2
     for number in range(5):
-        hub.add_model(f"nova-ai/m-{number}", private=number == 3)
+        with hub.at(datetime(2026, 5, 1 + number, tzinfo=UTC)):
+            hub.add_model(f"nova-ai/m-{number}", private=number == 3)
     hub.add_model("other-lab/m")
     assert [one.id for one in api.list_models(author="nova-ai", expand=["sha"])] == [
         f"nova-ai/m-{n}" for n in (4, 2, 1, 0)

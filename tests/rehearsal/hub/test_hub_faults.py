@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import httpx
@@ -206,6 +207,21 @@ def test_the_log_has_every_request(hub, api):
     assert (lines[-1]["fault"], lines[-1]["took_effect"]) == ("cut", True)
     assert lines[-1]["target"] == "/api/models/nova-ai/m/commit/main?create_pr=1"
     assert [one.request.method for one in hub.seen] == [one["method"] for one in lines]
+
+
+def test_many_at_once_lose_nothing(hub, client):
+    repo = hub.add_model("nova-ai/m")
+    clients = [client(hub.token(f"porter-{number}")) for number in range(6)]
+
+    def work(api):
+        for _ in range(5):
+            pull(api)
+
+    with ThreadPoolExecutor(len(clients)) as pool:
+        list(pool.map(work, clients))
+    assert [one.num for one in repo.discussions] == list(range(1, 31))
+    assert sum(one.request.path.endswith("/commit/main") for one in hub.seen) == 30
+    assert len((hub.folder / "requests.jsonl").read_text().splitlines()) == len(hub.seen)
 
 
 def test_the_state_is_there_again(tmp_path):

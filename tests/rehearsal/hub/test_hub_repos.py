@@ -112,6 +112,9 @@ def test_the_storage_takes_what_was_announced_alone(ask, hub):
     hub.state.large.expected["0" * 64] = 3
     assert ask("/storage/" + "0" * 64, "PUT", content=b"abc").status_code == 400
     assert hub.state.large.size("0" * 64) is None
+    assert ask("/storage/" + "0" * 64).status_code == 403
+    assert ask("/storage/..%2Faccounts.json").status_code == 501
+    hub.unknown.clear()
 
 
 @pytest.mark.parametrize(
@@ -243,6 +246,8 @@ def test_commits_say_what_was_there_before(hub, owner):
         owner.create_commit("nova-ai/m", [add("c.txt", b"3")], commit_message="Three", parent_commit="0" * 40)
     with pytest.raises(EntryNotFoundError, match="A file with this name doesn't exist"):
         owner.create_commit("nova-ai/m", [CommitOperationDelete("no.txt")], commit_message="Four")
+    with pytest.raises(EntryNotFoundError, match="Make sure to differentiate file and folder paths"):
+        owner.create_commit("nova-ai/m", [CommitOperationDelete("d")], commit_message="Four")
     owner.create_commit("nova-ai/m", [CommitOperationDelete("d/")], commit_message="Five")
     assert sorted(repo.main.files) == [".gitattributes", "a.txt", "b.txt"]
     with pytest.raises(HfHubHTTPError, match="Invalid rev id: no"):
@@ -262,6 +267,10 @@ def test_a_commit_without_words_is_refused(ask, hub, owner):
         ('{"key":"header","value":{"summary":" "}}', "at summary"),
         ("", "no header"),
         ("{", "truncated"),
+        (
+            '{"key":"header","value":{"summary":"x"}}\n{"key":"deletedFile","value":{"path":"a/../b"}}',
+            "Invalid path: a/../b",
+        ),
     ):
         answer = ask("/api/models/nova-ai/m/commit/main", "POST", token, content=body)
         assert answer.status_code == 400

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import yaml
 
 from benchwright.rehearsal.hub import identity
-from benchwright.rehearsal.hub.commits import card_of
+from benchwright.rehearsal.hub.cards import base_models
 from benchwright.rehearsal.hub.contents import require_entry
 from benchwright.rehearsal.hub.records import Repo
 from benchwright.rehearsal.hub.results import Result, results_of
@@ -82,21 +82,6 @@ def task_ids(repo: Repo) -> list[str]:
         return [str(task["id"]) for task in told["tasks"]]
     except (yaml.YAMLError, UnicodeDecodeError, TypeError, KeyError):
         return []
-
-
-def card(repo: Repo) -> dict[str, Any]:
-    """The metadata of a repo's README; none where it cannot be read."""
-    entry = repo.main.files.get("README.md")
-    try:
-        return card_of(repo.blobs[entry.oid].decode()) if entry else {}
-    except (yaml.YAMLError, UnicodeDecodeError):
-        return {}
-
-
-def base_models(repo: Repo) -> list[str]:
-    """The models that a model's card names as its base, the model itself too if the card does."""
-    told = card(repo).get("base_model") or []
-    return [told] if isinstance(told, str) else [str(one) for one in told]
 
 
 def _may_be_listed(state: HubState, repo: Repo) -> bool:

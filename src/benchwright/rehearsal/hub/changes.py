@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatch
 
 from benchwright.rehearsal.hub import git
-from benchwright.rehearsal.hub.records import Commit, Discussion, FileEntry, Kind, Repo
+from benchwright.rehearsal.hub.conversation import add_event, comment_data, new_discussion
+from benchwright.rehearsal.hub.records import MAIN, Commit, Discussion, FileEntry, Kind, Repo
 from benchwright.rehearsal.hub.state import HubState, new_key
-from benchwright.rehearsal.hub.talk import add_event, comment_data, new_discussion
 
-MAIN = "refs/heads/main"
 LARGEST_REGULAR = 10 * 1024 * 1024
 """Bytes over which the Hub takes a file as a large one alone."""
 _ATTRIBUTES = "".join(
@@ -30,7 +29,7 @@ class LargeFile:
 
 @dataclass(frozen=True)
 class Change:
-    """What a commit does: files that it writes, paths and folders that it deletes."""
+    """What a commit does: files that it writes, and paths that it deletes, a folder's with a slash at its end."""
 
     title: str
     message: str = ""
@@ -43,41 +42,34 @@ def new_repo(state: HubState, kind: Kind, repo_id: str, author: str) -> Repo:
     created = state.now()
     repo = Repo(kind, repo_id, new_key(kind, repo_id, created), created)
     attributes = Change("initial commit", files={".gitattributes": _ATTRIBUTES.encode()})
-    add_commit(state, repo, MAIN, attributes, author, parents=())
+    repo.refs[MAIN] = _new_commit(state, repo, attributes, author, None).oid
     return repo
 
 
-def add_commit(
-    state: HubState, repo: Repo, ref: str, change: Change, author: str, *, parents: tuple[str, ...] | None = None
-) -> Commit:
-    """Commit a change on top of a ref, or of the parents named, and let the ref lead to it. The repo is not saved.
+def add_commit(state: HubState, repo: Repo, ref: str, change: Change, author: str) -> Commit:
+    """Commit a change on top of a ref; a pull request whose ref it is tells of it. The repo is not saved.
 
     A change that changes nothing makes a commit all the same: the client is who leaves such ones out.
     """
-    above = (repo.refs[ref],) if parents is None else parents
-    files = dict(repo.commits[above[0]].files) if above else {}
-    for path in change.deleted:
-        for one in [one for one in files if one == path or one.startswith(f"{path}/")]:
-            del files[one]
-    for path, content in change.files.items():
-        files[path] = _entry(repo, content)
-    commit = git.new_commit(files, above, title=change.title, message=change.message, author=author, date=state.now())
-    repo.commits[commit.oid] = commit
+    commit = _new_commit(state, repo, change, author, repo.refs[ref])
     repo.refs[ref] = commit.oid
+    for pull in repo.discussions:
+        if ref == f"refs/pr/{pull.num}":
+            pull.head = commit.oid
+            add_event(state, pull, "commit", author, {"subject": change.title, "oid": commit.oid})
     return commit
 
 
 def open_pull_request(
     state: HubState, repo: Repo, change: Change, author: str, *, base: str | None = None
-) -> tuple[Discussion, Commit]:
+) -> Discussion:
     """Open a pull request with a commit on top of main, or of the commit ``base``. The repo is not saved."""
     discussion = new_discussion(state, repo, change.title, author, is_pull_request=True, status="open")
-    ref = f"refs/pr/{discussion.num}"
-    commit = add_commit(state, repo, ref, change, author, parents=(base or repo.refs[MAIN],))
-    discussion.head = commit.oid
     add_event(state, discussion, "comment", author, comment_data(state, change.message, author))
-    add_event(state, discussion, "commit", author, {"subject": change.title, "oid": commit.oid})
-    return discussion, commit
+    ref = f"refs/pr/{discussion.num}"
+    repo.refs[ref] = base or repo.refs[MAIN]
+    add_commit(state, repo, ref, change, author)
+    return discussion
 
 
 def is_large(files: Mapping[str, FileEntry], blobs: Mapping[str, bytes], path: str, size: int, sample: bytes) -> bool:
@@ -100,12 +92,21 @@ def _is_text(sample: bytes) -> bool:
     return True
 
 
+def _new_commit(state: HubState, repo: Repo, change: Change, author: str, parent: str | None) -> Commit:
+    files = dict(repo.commits[parent].files) if parent else {}
+    for path in change.deleted:
+        for one in [one for one in files if one == path or (path.endswith("/") and one.startswith(path))]:
+            del files[one]
+    for path, content in change.files.items():
+        files[path] = _entry(repo, content)
+    words = {"title": change.title, "message": change.message, "author": author, "date": state.now()}
+    commit = git.new_commit(files, [parent] if parent else [], **words)
+    repo.commits[commit.oid] = commit
+    return commit
+
+
 def _entry(repo: Repo, content: bytes | LargeFile) -> FileEntry:
-    if isinstance(content, LargeFile):
-        held, entry_size, sha256 = git.pointer(content.sha256, content.size), content.size, content.sha256
-        oid = git.blob_oid(held)
-        repo.blobs[oid] = held
-        return FileEntry(oid, entry_size, sha256)
-    oid = git.blob_oid(content)
-    repo.blobs[oid] = content
-    return FileEntry(oid, len(content))
+    held = git.pointer(content.sha256, content.size) if isinstance(content, LargeFile) else content
+    oid = git.blob_oid(held)
+    repo.blobs[oid] = held
+    return FileEntry(oid, content.size, content.sha256) if isinstance(content, LargeFile) else FileEntry(oid, len(held))

@@ -11,12 +11,12 @@ import msgspec
 import yaml
 
 from benchwright.rehearsal.hub import rights
+from benchwright.rehearsal.hub.cards import metadata_of
 from benchwright.rehearsal.hub.changes import Change, LargeFile, add_commit, is_large, new_repo, open_pull_request
-from benchwright.rehearsal.hub.contents import commit_at, require_entry
+from benchwright.rehearsal.hub.contents import commit_at
 from benchwright.rehearsal.hub.records import Discussion, Kind, Repo
 from benchwright.rehearsal.hub.routing import route
 from benchwright.rehearsal.hub.state import HubState, object_id
-from benchwright.rehearsal.hub.talk import add_event
 from benchwright.rehearsal.hub.wire import Answer, Refusal, Request, UnknownToEmulator, refused, said
 
 _PULL_REQUEST = re.compile(r"refs/pr/(\d+)")
@@ -72,8 +72,14 @@ class LfsFile(msgspec.Struct, forbid_unknown_fields=True):
     size: int
 
 
-class Path(msgspec.Struct, forbid_unknown_fields=True):
-    """What a commit deletes."""
+class DeletedFile(msgspec.Struct, forbid_unknown_fields=True):
+    """A file that a commit deletes."""
+
+    path: str
+
+
+class DeletedFolder(msgspec.Struct, forbid_unknown_fields=True):
+    """A folder that a commit deletes."""
 
     path: str
 
@@ -89,8 +95,8 @@ _LINES: dict[str, type[msgspec.Struct]] = {
     "header": Header,
     "file": File,
     "lfsFile": LfsFile,
-    "deletedFile": Path,
-    "deletedFolder": Path,
+    "deletedFile": DeletedFile,
+    "deletedFolder": DeletedFolder,
 }
 
 
@@ -144,58 +150,30 @@ def commit(state: HubState, request: Request, *, kind: Kind, repo_id: str, revis
     creates = request.truth("create_pr")
     base = repo.commits[parent] if creates and parent else head
     for path in change.deleted:
-        if not any(one == path or one.startswith(f"{path}/") for one in base.files):
+        if path not in base.files and not any(path.endswith("/") and one.startswith(path) for one in base.files):
             raise Refusal(refused(404, f"A file with this name doesn't exist: {path}", "EntryNotFound"))
     place = state.address(repo)
     told: dict[str, Any] = {"success": True, "hookOutput": ""}
     if creates:
-        discussion, made = open_pull_request(state, repo, change, user, base=base.oid)
+        discussion = open_pull_request(state, repo, change, user, base=base.oid)
+        oid = discussion.head
         told["pullRequestUrl"] = f"{place}/discussions/{discussion.num}"
     else:
         if parent is not None and parent != head.oid:
             raise Refusal(refused(412, "A commit has happened since. Please refresh and try again."))
-        made = add_commit(state, repo, ref, change, user)
-        if (pull := _pull_request(repo, revision)) is not None:
-            pull.head = made.oid
-            add_event(state, pull, "commit", user, {"subject": change.title, "oid": made.oid})
+        oid = add_commit(state, repo, ref, change, user).oid
     state.save(repo)
-    return said(told | {"commitOid": made.oid, "commitUrl": f"{place}/commit/{made.oid}"})
+    return said(told | {"commitOid": oid, "commitUrl": f"{place}/commit/{oid}"})
 
 
 def validate_yaml(_state: HubState, request: Request) -> Answer:
     """Check the metadata at the head of a README."""
     card = request.words(Card)
     try:
-        card_of(card.content)
+        metadata_of(card.content)
     except yaml.YAMLError as error:
         return said({"errors": [{"message": f"YAML Metadata Error: {error}"}], "warnings": []}, status=400)
     return said({"errors": [], "warnings": []})
-
-
-def auth_check(state: HubState, request: Request, *, kind: Kind, repo_id: str) -> Answer:
-    """Say whether who asks may read a repo's files."""
-    repo = state.seen_by(request, kind, repo_id)
-    require_entry(state, request, repo)
-    return said({})
-
-
-def auth_check_write(state: HubState, request: Request, *, kind: Kind, repo_id: str) -> Answer:
-    """Say whether who asks may write to a repo."""
-    repo = state.seen_by(request, kind, repo_id)
-    if not rights.may_write_at(state.accounts, request, repo.id):
-        raise Refusal(refused(403, rights.NO_RIGHT))
-    return said({})
-
-
-def card_of(readme: str) -> dict[str, Any]:
-    """The metadata between the lines of dashes at the head of a README.
-
-    Raises:
-        yaml.YAMLError: they are no YAML.
-    """
-    match = re.match(r"---\r?\n(.*?)^---\s*$", readme, re.DOTALL | re.MULTILINE)
-    told = yaml.safe_load(match[1]) if match else None
-    return told if isinstance(told, dict) else {}
 
 
 def _pull_request(repo: Repo, revision: str) -> Discussion | None:
@@ -244,10 +222,15 @@ def _change(state: HubState, request: Request) -> tuple[Header, Change]:
                 message = f"LFS pointer pointed to a file that does not exist: {value.path}"
                 raise Refusal(refused(400, message))
             files[value.path] = LargeFile(value.oid, value.size)
-        elif isinstance(value, Path):
-            deleted.append(value.path.strip("/"))
+        elif isinstance(value, DeletedFile):
+            deleted.append(value.path)
+        elif isinstance(value, DeletedFolder):
+            deleted.append(value.path.rstrip("/") + "/")
     if header is None:
         raise Refusal(refused(400, "the commit has no header"))
+    for path in [*files, *deleted]:
+        if not {"", ".", ".."}.isdisjoint(path.removesuffix("/").split("/")):
+            raise Refusal(refused(400, f"Invalid path: {path}"))
     return header, Change(header.summary, header.description, files, tuple(deleted))
 
 
@@ -268,6 +251,4 @@ ROUTES = [
     route("POST", "/api/validate-yaml", validate_yaml),
     route("POST", "/api/{kind}s/{repo_id}/preupload/{revision}", preupload, "create_pr"),
     route("POST", "/api/{kind}s/{repo_id}/commit/{revision}", commit, "create_pr"),
-    route("GET", "/api/{kind}s/{repo_id}/auth-check", auth_check),
-    route("GET", "/api/{kind}s/{repo_id}/auth-check/write", auth_check_write),
 ]

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from benchwright.rehearsal.hub import identity, rights, talk
-from benchwright.rehearsal.hub.records import Discussion, Event, Kind, Repo
+from benchwright.rehearsal.hub import conversation, identity, rights
+from benchwright.rehearsal.hub.records import MAIN, Discussion, Event, Kind, Repo
 from benchwright.rehearsal.hub.routing import route
 from benchwright.rehearsal.hub.state import HubState
 from benchwright.rehearsal.hub.wire import Answer, Refusal, Request, refused, said
@@ -82,7 +82,7 @@ def details(state: HubState, request: Request, *, kind: Kind, repo_id: str, num:
     repo, one = _discussion(state, request, num, kind=kind, repo_id=repo_id)
     told = _head(state, repo, one) | {"events": [_event(state, event) for event in one.events], "locked": False}
     if one.is_pull_request:
-        changes: dict[str, Any] = {"base": talk.MAIN}
+        changes: dict[str, Any] = {"base": MAIN}
         if one.merge_commit is not None:
             changes["mergeCommitId"] = one.merge_commit
         told |= {
@@ -91,8 +91,8 @@ def details(state: HubState, request: Request, *, kind: Kind, repo_id: str, num:
             "filesWithConflicts": [],
         }
         if one.head is not None:
-            told["filesWithConflicts"] = talk.conflicts(repo, one) if one.merge_commit is None else []
-            told |= {"diff": talk.difference(repo, one)} if request.truth("diff") else {}
+            told["filesWithConflicts"] = conversation.conflicts(repo, one) if one.merge_commit is None else []
+            told |= {"diff": conversation.difference(repo, one)} if request.truth("diff") else {}
     return said(told)
 
 
@@ -104,10 +104,10 @@ def open_one(state: HubState, request: Request, *, kind: Kind, repo_id: str) -> 
     _require_length("title", new.title.strip(), 3, 200)
     _require_length("description", new.description, 0, _LONGEST)
     status: Literal["draft", "open"] = "draft" if new.pullRequest else "open"
-    one = talk.new_discussion(state, repo, new.title, user, is_pull_request=new.pullRequest, status=status)
+    one = conversation.new_discussion(state, repo, new.title, user, is_pull_request=new.pullRequest, status=status)
     if new.pullRequest:
-        one.head = repo.refs[f"refs/pr/{one.num}"] = repo.refs[talk.MAIN]
-    talk.add_event(state, one, "comment", user, talk.comment_data(state, new.description, user))
+        one.head = repo.refs[f"refs/pr/{one.num}"] = repo.refs[MAIN]
+    conversation.add_event(state, one, "comment", user, conversation.comment_data(state, new.description, user))
     state.save(repo)
     return said({"url": f"{state.address(repo)}/discussions/{one.num}", "num": one.num, "pullRequest": new.pullRequest})
 
@@ -118,7 +118,7 @@ def comment(state: HubState, request: Request, *, kind: Kind, repo_id: str, num:
     user = _writer(request, repo)
     text = request.words(Comment).comment
     _require_length("comment", text, 1, _LONGEST)
-    event = talk.add_event(state, one, "comment", user, talk.comment_data(state, text, user))
+    event = conversation.add_event(state, one, "comment", user, conversation.comment_data(state, text, user))
     state.save(repo)
     return said({"newMessage": _event(state, event)}, status=201)
 
@@ -129,7 +129,7 @@ def edit_comment(state: HubState, request: Request, *, kind: Kind, repo_id: str,
     user, event = _comment(state, request, repo, one, event_id)
     text = request.words(Content).content
     _require_length("content", text, 1, _LONGEST)
-    talk.edit_comment(state, event, text, user)
+    conversation.edit_comment(state, event, text, user)
     state.save(repo)
     return said({"updatedComment": _event(state, event)})
 
@@ -138,7 +138,7 @@ def hide_comment(state: HubState, request: Request, *, kind: Kind, repo_id: str,
     """Hide a comment for good."""
     repo, one = _discussion(state, request, num, kind=kind, repo_id=repo_id)
     user, event = _comment(state, request, repo, one, event_id)
-    talk.edit_comment(state, event, "This comment has been hidden", user)
+    conversation.edit_comment(state, event, "This comment has been hidden", user)
     event.data["hidden"] = True
     state.save(repo)
     return said({"updatedComment": _event(state, event)})
@@ -150,7 +150,7 @@ def rename(state: HubState, request: Request, *, kind: Kind, repo_id: str, num: 
     user = _author_or_owner(state, request, repo, one)
     title = request.words(Title).title
     _require_length("title", title.strip(), 3, 200)
-    event = talk.add_event(state, one, "title-change", user, {"from": one.title, "to": title})
+    event = conversation.add_event(state, one, "title-change", user, {"from": one.title, "to": title})
     one.title = title
     state.save(repo)
     return said({"newTitle": _event(state, event)})
@@ -164,8 +164,8 @@ def change_status(state: HubState, request: Request, *, kind: Kind, repo_id: str
     if one.status in {wanted.status, "merged"}:
         raise Refusal(refused(400, f"This discussion is {one.status}"))
     if wanted.comment:
-        talk.add_event(state, one, "comment", user, talk.comment_data(state, wanted.comment, user))
-    event = talk.change_status(state, one, wanted.status, user)
+        conversation.add_event(state, one, "comment", user, conversation.comment_data(state, wanted.comment, user))
+    event = conversation.change_status(state, one, wanted.status, user)
     state.save(repo)
     return said({"newStatus": _event(state, event)})
 
@@ -179,11 +179,11 @@ def merge(state: HubState, request: Request, *, kind: Kind, repo_id: str, num: s
     text = request.words(Merge).comment
     if not one.is_pull_request or one.status not in {"open", "draft"}:
         raise Refusal(refused(400, f"This discussion is {one.status}"))
-    if talk.conflicts(repo, one):
+    if conversation.conflicts(repo, one):
         raise Refusal(refused(409, "This pull request has conflicts"))
     if text:
-        talk.add_event(state, one, "comment", user, talk.comment_data(state, text, user))
-    talk.merge(state, repo, one, user)
+        conversation.add_event(state, one, "comment", user, conversation.comment_data(state, text, user))
+    conversation.merge(state, repo, one, user)
     state.save(repo)
     return said({})
 

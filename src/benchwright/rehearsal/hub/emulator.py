@@ -12,11 +12,21 @@ from types import TracebackType
 from typing import Literal, TypedDict, Unpack
 
 from benchwright.files import FileLock
-from benchwright.rehearsal.hub import boards, changes, commits, contents, discussions, identity, infos, lfs, talk
+from benchwright.rehearsal.hub import (
+    boards,
+    changes,
+    commits,
+    contents,
+    conversation,
+    discussions,
+    identity,
+    infos,
+    lfs,
+)
 from benchwright.rehearsal.hub.changes import Change, LargeFile
 from benchwright.rehearsal.hub.faults import Fault
 from benchwright.rehearsal.hub.limits import RateLimits
-from benchwright.rehearsal.hub.records import Account, Discussion, Kind, Repo, Rights
+from benchwright.rehearsal.hub.records import MAIN, Account, Discussion, Kind, Repo, Rights
 from benchwright.rehearsal.hub.routing import Router
 from benchwright.rehearsal.hub.server import Desk, HubServer, Seen
 from benchwright.rehearsal.hub.state import HubState, Settings
@@ -65,25 +75,23 @@ class HubEmulator:
         self._desk = Desk(self.state, Router(ROUTES), RateLimits(clock), self.folder / "requests.jsonl")
         self._lock = FileLock(self.folder / "lock", "the Hub emulator")
         self._port = port
-        self._servers: list[HubServer] = []
+        self._running = contextlib.ExitStack()
 
     def __enter__(self) -> HubEmulator:
-        self._lock.__enter__()
-        self.state.load()
-        hub, storage = HubServer(self._desk, self._port), HubServer(self._desk, 0)
-        # Clients tell the storage from the Hub by its host, and some of them do not look at the port.
-        self.state.base, self.state.storage = hub.url, f"http://localhost:{storage.server_port}"
-        self._servers = [hub, storage]
-        for server in self._servers:
-            server.start()
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self._lock)
+            self.state.load()
+            hub = stack.enter_context(HubServer(self._desk, self._port))
+            storage = stack.enter_context(HubServer(self._desk, 0))
+            # Clients tell the storage from the Hub by its host, and some of them do not look at the port.
+            self.state.base, self.state.storage = hub.url, f"http://localhost:{storage.server_port}"
+            self._running = stack.pop_all()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for server in self._servers:
-            server.stop()
-        self._lock.__exit__(kind, error, trace)
+        self._running.close()
 
     @property
     def url(self) -> str:
@@ -150,8 +158,9 @@ class HubEmulator:
         if user not in self.state.accounts.people:
             self.add_user(user)
         value = f"rehearsal-{secrets.token_hex(16)}"
-        self.state.accounts.tokens[value] = (user, Rights(rights) if isinstance(rights, str) else rights)
-        self.state.save_accounts()
+        with self.state.lock:
+            self.state.accounts.tokens[value] = (user, Rights(rights) if isinstance(rights, str) else rights)
+            self.state.save_accounts()
         return value
 
     def add_model(self, repo_id: str, files: Mapping[str, Content] | None = None, **flags: Unpack[RepoFlags]) -> Repo:
@@ -177,16 +186,12 @@ class HubEmulator:
         deleted: Iterable[str] = (),
         title: str = "Update",
         author: str | None = None,
-        ref: str = changes.MAIN,
+        ref: str = MAIN,
     ) -> str:
-        """Commit to main, or to ``refs/pr/N``; returns the commit's id."""
+        """Commit to main, or to ``refs/pr/N``; returns the commit's id. A folder to delete ends with a slash."""
         by = author or repo.namespace
         with self.state.lock:
             made = changes.add_commit(self.state, repo, ref, _change(title, "", files, deleted), by)
-            for pull in repo.discussions:
-                if ref == f"refs/pr/{pull.num}":
-                    pull.head = made.oid
-                    talk.add_event(self.state, pull, "commit", by, {"subject": title, "oid": made.oid})
             self.state.save(repo)
         return made.oid
 
@@ -195,20 +200,20 @@ class HubEmulator:
     ) -> Discussion:
         """Open a pull request with a commit."""
         with self.state.lock:
-            pull, _ = changes.open_pull_request(self.state, repo, _change(title, body, files), author)
+            pull = changes.open_pull_request(self.state, repo, _change(title, body, files), author)
             self.state.save(repo)
         return pull
 
     def close_pull_request(self, repo: Repo, num: int, *, author: str | None = None) -> None:
         """Close a pull request or a discussion."""
         with self.state.lock:
-            talk.change_status(self.state, self._discussion(repo, num), "closed", author or repo.namespace)
+            conversation.change_status(self.state, self._discussion(repo, num), "closed", author or repo.namespace)
             self.state.save(repo)
 
     def merge_pull_request(self, repo: Repo, num: int, *, author: str | None = None) -> str:
         """Merge a pull request; returns the commit's id."""
         with self.state.lock:
-            made = talk.merge(self.state, repo, self._discussion(repo, num), author or repo.namespace)
+            made = conversation.merge(self.state, repo, self._discussion(repo, num), author or repo.namespace)
             self.state.save(repo)
         return made.oid
 
@@ -216,8 +221,8 @@ class HubEmulator:
         """Write a comment; returns its id."""
         by = author or repo.namespace
         with self.state.lock:
-            data = talk.comment_data(self.state, text, by)
-            event = talk.add_event(self.state, self._discussion(repo, num), "comment", by, data)
+            data = conversation.comment_data(self.state, text, by)
+            event = conversation.add_event(self.state, self._discussion(repo, num), "comment", by, data)
             self.state.save(repo)
         return event.id
 
@@ -256,7 +261,7 @@ class HubEmulator:
         with self.state.lock:
             repo = changes.new_repo(self.state, kind, repo_id, namespace)
             if files:
-                changes.add_commit(self.state, repo, changes.MAIN, _change("Upload", "", files), namespace)
+                changes.add_commit(self.state, repo, MAIN, _change("Upload", "", files), namespace)
             self.change(repo, **flags)
         return repo
 

@@ -1,11 +1,12 @@
-"""Who asks, and who is who: persons and organisations."""
+"""Who asks and what they may do, and who is who: persons and organisations."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from benchwright.rehearsal.hub import rights
-from benchwright.rehearsal.hub.records import Account, Rights
+from benchwright.rehearsal.hub.contents import require_entry
+from benchwright.rehearsal.hub.records import Account, Kind, Rights
 from benchwright.rehearsal.hub.routing import route
 from benchwright.rehearsal.hub.state import HubState, object_id
 from benchwright.rehearsal.hub.wire import Answer, Refusal, Request, refused, said
@@ -38,6 +39,21 @@ def organisation_overview(state: HubState, _request: Request, *, name: str) -> A
     """Describe an organisation."""
     account = _require(state, name, "org")
     return said({**_profile(account), "_id": object_id(name), "numUsers": len(account.members), "isVerified": False})
+
+
+def auth_check(state: HubState, request: Request, *, kind: Kind, repo_id: str) -> Answer:
+    """Say whether who asks may read a repo's files."""
+    repo = state.seen_by(request, kind, repo_id)
+    require_entry(state, request, repo)
+    return said({})
+
+
+def auth_check_write(state: HubState, request: Request, *, kind: Kind, repo_id: str) -> Answer:
+    """Say whether who asks may write to a repo."""
+    repo = state.seen_by(request, kind, repo_id)
+    if not rights.may_write_at(state.accounts, request, repo.id):
+        raise Refusal(refused(403, rights.NO_RIGHT))
+    return said({})
 
 
 def no_registry(_state: HubState, _request: Request) -> Answer:
@@ -93,5 +109,7 @@ ROUTES = [
     route("GET", "/api/whoami-v2", whoami),
     route("GET", "/api/users/{name}/overview", user_overview),
     route("GET", "/api/organizations/{name}/overview", organisation_overview),
+    route("GET", "/api/{kind}s/{repo_id}/auth-check", auth_check),
+    route("GET", "/api/{kind}s/{repo_id}/auth-check/write", auth_check_write),
     route("GET", "/api/agent-harnesses", no_registry),
 ]

@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from benchwright.rehearsal.hub import boards, rights
+from benchwright.rehearsal.hub.cards import base_models, card
 from benchwright.rehearsal.hub.contents import commit_at, pointer_size
 from benchwright.rehearsal.hub.records import Commit, Kind, Repo
 from benchwright.rehearsal.hub.results import results_of
@@ -71,11 +72,11 @@ def list_repos(state: HubState, request: Request, *, kind: Kind) -> Answer:
 
 def tags(repo: Repo) -> list[str]:
     """The tags of a repo, as far as its own files make them."""
-    found = [f"license:{told}"] if (told := boards.card(repo).get("license")) else []
+    found = [f"license:{told}"] if (told := card(repo).get("license")) else []
     if repo.kind == "dataset":
         found += ["benchmark:official"] if repo.official else []
         return found + (["benchmark:eval-yaml"] if boards.task_ids(repo) else [])
-    found += [f"base_model:{base}" for base in boards.base_models(repo)]
+    found += [f"base_model:{base}" for base in base_models(repo)]
     return found + (["eval-results"] if any(path.startswith(".eval_results/") for path in repo.main.files) else [])
 
 
@@ -103,7 +104,7 @@ def _fields(state: HubState, repo: Repo, commit: Commit, names: tuple[str, ...])
         "tags": lambda: tags(repo),
         "sha": lambda: commit.oid,
         "siblings": lambda: [{"rfilename": path} for path in sorted(commit.files)],
-        "cardData": lambda: boards.card(repo) or None,
+        "cardData": lambda: card(repo) or None,
         "config": lambda: {},
         "evalResults": lambda: [one.told() for one in results_of(state, repo)] or None,
         "safetensors": lambda: _safetensors(repo),
@@ -120,8 +121,8 @@ def _safetensors(repo: Repo) -> dict[str, Any] | None:
 
 
 def _base_models(repo: Repo) -> dict[str, Any] | None:
-    bases = boards.base_models(repo)
-    relation = boards.card(repo).get("base_model_relation", "finetune")
+    bases = base_models(repo)
+    relation = card(repo).get("base_model_relation", "finetune")
     models = [{"_id": object_id(base), "id": base} for base in bases]
     return {"relation": relation, "models": models} if bases else None
 

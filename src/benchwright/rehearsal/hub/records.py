@@ -9,6 +9,7 @@ import msgspec
 Kind = Literal["model", "dataset"]
 Role = Literal["read", "write", "fineGrained"]
 Status = Literal["draft", "open", "closed", "merged"]
+MAIN = "refs/heads/main"
 
 
 class Account(msgspec.Struct):
@@ -114,7 +115,7 @@ class Repo(msgspec.Struct):
     @property
     def main(self) -> Commit:
         """The newest commit of the default branch."""
-        return self.commits[self.refs["refs/heads/main"]]
+        return self.commits[self.refs[MAIN]]
 
     def at(self, revision: str) -> Commit | None:
         """The commit that a branch, a full ref or a commit's id means."""

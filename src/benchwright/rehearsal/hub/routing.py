@@ -17,6 +17,7 @@ _SHAPES = {
     "repo_id": "[^/]+/[^/]+",
     "num": r"[1-9]\d*",
     "path": ".+",
+    "sha256": "[0-9a-f]{64}",
 }
 
 
@@ -24,9 +25,9 @@ _SHAPES = {
 class Route:
     """``method`` and ``path`` with ``{names}``, which become the handler's further arguments, decoded.
 
-    A name is one segment of the path; ``{repo_id}`` is two, ``{path}`` is all the rest, ``{num}`` a number. ``{kind}``
-    is model or dataset; ``{prefix}`` is ``datasets/`` or nothing, and comes as ``kind`` too. ``query`` are the words
-    known. A ``streamed`` route reads its body itself, and is not held up by what others do meanwhile.
+    A name is one segment of the path; ``{repo_id}`` is two, ``{path}`` is all the rest. ``{kind}`` is model or dataset;
+    ``{prefix}`` is ``datasets/`` or nothing, and comes as ``kind`` too. ``query`` are the words known. A ``streamed``
+    route reads its body itself, and is not held up by what others do meanwhile.
     """
 
     method: str

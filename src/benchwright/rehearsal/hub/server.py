@@ -101,7 +101,7 @@ class Desk:
 
 
 class HubServer(ThreadingHTTPServer):
-    """A server in threads of this process, which breaks off every line when it stops."""
+    """A server in threads of this process, for a context. At its end every line is broken off."""
 
     daemon_threads = True
     block_on_close = False
@@ -114,12 +114,11 @@ class HubServer(ThreadingHTTPServer):
         self.lines: set[socket.socket] = set()
         self.url = f"http://127.0.0.1:{self.server_port}"
 
-    def start(self) -> None:
-        """Begin to answer."""
-        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    def __enter__(self) -> HubServer:
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        return self
 
-    def stop(self) -> None:
-        """End, and break off every line."""
+    def __exit__(self, *_: object) -> None:
         self.shutdown()
         self.server_close()
         for line in list(self.lines):
@@ -155,9 +154,6 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         desk = self.server.desk
         headers = {name.lower(): value for name, value in self.headers.items()}
-        if headers.get("expect", "").lower() == "100-continue":
-            self.send_response_only(100)
-            self.end_headers()
         chunks = self._body(headers)
         token = headers.get("authorization", "").removeprefix("Bearer ").strip()
         user, rights = desk.state.accounts.tokens.get(token, (None, None))

@@ -14,7 +14,7 @@ import msgspec
 from benchwright.rehearsal.hub.records import Rights
 
 Words = TypeVar("Words")
-JSON_TYPE = ("Content-Type", "application/json; charset=utf-8")
+_JSON_TYPE = ("Content-Type", "application/json; charset=utf-8")
 
 
 class UnknownToEmulator(Exception):
@@ -101,7 +101,7 @@ class Answer:
 
     status: int
     body: bytes = b""
-    headers: tuple[tuple[str, str], ...] = (JSON_TYPE,)
+    headers: tuple[tuple[str, str], ...] = (_JSON_TYPE,)
     file: Path | None = None
     span: tuple[int, int] = (0, 0)
 
@@ -117,7 +117,7 @@ class Answer:
 
 def said(content: Any, *headers: tuple[str, str], status: int = 200) -> Answer:
     """An answer in JSON."""
-    return Answer(status, json.dumps(content).encode(), (JSON_TYPE, *headers))
+    return Answer(status, json.dumps(content).encode(), (_JSON_TYPE, *headers))
 
 
 def refused(status: int, message: str, code: str | None = None, *headers: tuple[str, str]) -> Answer:

@@ -7,10 +7,8 @@ from html import escape
 from typing import Any
 
 from benchwright.rehearsal.hub import git
-from benchwright.rehearsal.hub.records import Commit, Discussion, Event, FileEntry, Repo, Status
+from benchwright.rehearsal.hub.records import MAIN, Commit, Discussion, Event, FileEntry, Repo, Status
 from benchwright.rehearsal.hub.state import HubState
-
-MAIN = "refs/heads/main"
 
 
 def new_discussion(
