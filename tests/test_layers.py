@@ -29,7 +29,7 @@ ALLOWED = {
     "launch": {"arena", "raw", "slurm", "objects", "bridge", "node"},  # the local run is a bundle runner
     "node": {"slurm"},
     "publish": {"arena", "processing", "objects", "node"},  # a batch starts processes, and ends them
-    "hub": set(),
+    "hub": {"pages"},  # ranks over time
     "harbor": {"objects"},
     "evaldb": set(),
     "audit": {"harbor", "evaldb", "hub", "slurm", "objects", "pages"},

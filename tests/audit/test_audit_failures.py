@@ -17,9 +17,10 @@ from benchwright.audit import SETTLED, judge
 from benchwright.audit.gather import Sources, gather
 from benchwright.audit.gather_folder import FolderRules
 from benchwright.audit.manifest import Entry
-from benchwright.audit.trace_hub import HubPatience, TraceHub
+from benchwright.audit.trace_hub import TraceHub
 from benchwright.evaldb import Patience
 from benchwright.harbor import Benchmarks, Taxonomy
+from benchwright.hub.client import HubPatience
 from benchwright.rehearsal.harbor_jobs import JobShape
 from benchwright.rehearsal.postgrest_standin import Answer as RowsAnswer
 from benchwright.slurm import CallError, Clients, Trouble

@@ -7,9 +7,10 @@ import pytest
 from benchwright.audit.facts import TraceRepo
 from benchwright.audit.gather_traces import is_enough, look_into, trace_facts, wanted
 from benchwright.audit.run import Run
-from benchwright.audit.trace_hub import FoundTraces, HubPatience, TraceHub
+from benchwright.audit.trace_hub import FoundTraces, TraceHub
 from benchwright.audit.trace_names import candidates, repo_id, repo_of_link, trace_orgs
 from benchwright.contract import Exit, Failure
+from benchwright.hub.client import HubPatience
 from hub_standin import TOKEN, Answer, parquet, refusal
 
 SOON = HubPatience(attempts=3, first_wait=0.01, longest_wait=0.05, timeout=5)

@@ -273,7 +273,7 @@ class TestTraces:
         assert not linking.undo_files()
 
     def test_a_hub_that_does_not_answer_is_no_proof(self, bench, rows, linking, hub, monkeypatch):
-        monkeypatch.setattr("benchwright.audit.trace_hub.HubPatience.__init__.__defaults__", (1, 0.0, 0.0, 1.0))
+        monkeypatch.setattr("benchwright.hub.client.HubPatience.__init__.__defaults__", (1, 0.0, 0.0, 1.0))
         job = bench.job(job_name="run", hf_traces_link=None)
         bench.load()
         linking.hub = "http://127.0.0.1:1"

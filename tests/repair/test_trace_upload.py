@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from benchwright.audit.trace_hub import HubPatience, TraceHub
+from benchwright.audit.trace_hub import TraceHub
 from benchwright.contract import Exit, Failure
+from benchwright.hub.client import HubPatience
 from benchwright.rehearsal.hub import Fault, FaultRule, HubEmulator, Limit, RuledFaults
 from benchwright.repair.trace_upload import HubTraces, upload
 from trace_jobs import TraceJob, rows_of, said, trajectory

@@ -4,40 +4,22 @@ from __future__ import annotations
 
 import io
 import json
-import re
-import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
-from urllib.parse import parse_qsl, quote, urlsplit
-
-import tenacity
+from urllib.parse import quote, urlencode
 
 from benchwright.contract import Exit, Failure, Problem, redact
 from benchwright.harbor.trace_footer import NAMES
+from benchwright.hub.client import Answer, Hub, HubPatience, api_path
+from benchwright.hub.refusals import unavailable
 
 _TRIAL, _RUN = "trial_name", "run_id"
 _MOST_SHARDS = 64
 """Files whose footers are read; the rows of a repo with more are not counted."""
 _MOST_BYTES = 2**27
 """What is read of one file at most: its footer and one column of it."""
-_PASSING = frozenset({408, 429, 500, 502, 503, 504})
-_ENDPOINT = re.compile(r"https?://[^\s/@?#\[\]]+(?:/[^\s?#]*)?")
 _NO_REPO, _NO_FILES = "RepoNotFound", ("RevisionNotFound", "EntryNotFound")
-
-
-@dataclass(frozen=True, slots=True)
-class HubPatience:
-    """The bound on one request. Times are in seconds.
-
-    It is sent at most ``attempts`` times; between two lies the time that the Hub names, up to ``longest_wait``, or else
-    one that begins with ``first_wait`` and doubles. ``timeout`` bounds each answer.
-    """
-
-    attempts: int = 5
-    first_wait: float = 1.0
-    longest_wait: float = 330.0  # the Hub counts requests in windows of five minutes
-    timeout: float = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,24 +56,8 @@ class TraceHub:
     def __init__(
         self, endpoint: str | None = None, token: str | None = None, patience: HubPatience | None = None
     ) -> None:
-        from huggingface_hub import constants, get_token
-        from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
-
-        self.endpoint = (endpoint or constants.ENDPOINT).rstrip("/")
-        token = token or get_token()
-        problems = []
-        if not _ENDPOINT.fullmatch(self.endpoint):
-            problems.append(Problem("bad-setting", "HF_ENDPOINT", self.endpoint, "http(s)://HOST[:PORT]", "correct it"))
-        if token and not (token.isascii() and token.isprintable()):
-            found = f"a value of {len(token)} characters that is none"
-            problems.append(Problem("bad-setting", "HF_TOKEN", found, "a token of the Hub", "set it again"))
-        if problems:
-            raise Failure(problems, exit=Exit.ENVIRONMENT)
-        self.token = token or None
-        self._headers = build_hf_headers(token=token or False)
-        self._patience = patience or HubPatience()
-        self._lost: Failure | None = None
-        self._lock = threading.Lock()
+        self._hub = Hub(endpoint, token, patience)
+        self.endpoint, self.token = self._hub.endpoint, self._hub.token
 
     def look(self, repo: str, *, whole: bool = False) -> FoundTraces:
         """What a dataset, ``ORG/NAME``, holds: by its Parquet files, their footers, and one column of the first.
@@ -125,36 +91,35 @@ class TraceHub:
         Raises:
             Failure: as ``look`` does.
         """
-        answer = self._get(f"{self.endpoint}/api/datasets/{quote(repo)}", where=repo, query={"blobs": "true"})
-        if answer.status_code == 404 and answer.headers.get("X-Error-Code") == _NO_REPO:
+        answer = self._hub.get(f"{api_path('dataset', repo)}?blobs=true", where=repo)
+        if answer.status == 404 and answer.headers.get("X-Error-Code") == _NO_REPO:
             return None
         self._check(repo, answer)
         try:
-            told = answer.json()
+            told = json.loads(answer.content)
             digests = {
                 str(one["rfilename"]): str(one["lfs"]["sha256"] if one.get("lfs") else one["blobId"])
                 for one in told["siblings"]
             }
             return HubFiles(str(told["sha"]), digests)
         except (ValueError, TypeError, KeyError, AttributeError):
-            raise _unavailable(repo, "an answer that is no description of a dataset") from None
+            raise unavailable(repo, "an answer that is no description of a dataset") from None
 
     def _files(self, repo: str) -> list[tuple[str, int]] | None:
         """The Parquet files of a repo by path, with their sizes; None where there is no such repo."""
-        url = f"{self.endpoint}/api/datasets/{quote(repo)}/tree/main"
-        query: dict[str, str] | None = {"recursive": "true"}
+        path = api_path("dataset", repo, "tree", "main")
+        query: tuple[tuple[str, str], ...] | None = (("recursive", "true"),)
         found = []
         while query is not None:
-            answer = self._get(url, where=repo, query=query)
-            if answer.status_code == 404 and (code := answer.headers.get("X-Error-Code")):
+            answer = self._hub.get(f"{path}?{urlencode(query)}", where=repo)
+            if answer.status == 404 and (code := answer.headers.get("X-Error-Code")):
                 if code == _NO_REPO:
                     return None
                 if code in _NO_FILES:
                     return []
             self._check(repo, answer)
             found += _entries(repo, answer)
-            after = answer.links.get("next", {}).get("url")
-            query = dict(parse_qsl(urlsplit(after).query)) if after else None  # never a place that an answer names
+            query = answer.after
         return sorted(found)
 
     def _read(
@@ -180,73 +145,17 @@ class TraceHub:
 
     def read_range(self, repo: str, path: str, start: int, size: int) -> bytes:
         """Some bytes of a file."""
-        url = f"{self.endpoint}/datasets/{quote(repo)}/resolve/main/{quote(path)}"
-        answer = self._get(url, where=repo, headers={"Range": f"bytes={start}-{start + size - 1}"})
+        target = f"/datasets/{quote(repo)}/resolve/main/{quote(path)}"
+        answer = self._hub.get(target, {"Range": f"bytes={start}-{start + size - 1}"}, where=repo)
         self._check(repo, answer)
-        if answer.status_code != 206:
-            raise _unavailable(repo, f"{path}: all of it, where a part was asked for")
-        content = bytes(answer.content)
-        if len(content) != size:
-            raise _unavailable(repo, f"{path}: {len(content):,} bytes, where {size:,} were asked for")
-        return content
+        if answer.status != 206:
+            raise unavailable(repo, f"{path}: all of it, where a part was asked for")
+        if len(answer.content) != size:
+            raise unavailable(repo, f"{path}: {len(answer.content):,} bytes, where {size:,} were asked for")
+        return answer.content
 
-    def _get(
-        self,
-        url: str,
-        *,
-        where: str,
-        query: Mapping[str, str] | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Any:
-        """An answer, after as much waiting as it takes; one that says no is an answer too."""
-        if self._lost is not None:
-            raise self._lost
-        retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type(_Passing),
-            stop=tenacity.stop_after_attempt(self._patience.attempts),
-            wait=self._wait,
-            reraise=True,
-        )
-        try:
-            return retrying(self._once, url, query, headers or {})
-        except _Passing as passing:
-            failure = _unavailable(where, str(passing))
-            if passing.everywhere:
-                with self._lock:
-                    self._lost = self._lost or failure
-            raise failure from None
-
-    def _once(self, url: str, query: Mapping[str, str] | None, headers: Mapping[str, str]) -> Any:
-        from huggingface_hub.errors import HTTPError, OfflineModeIsEnabled  # type: ignore[attr-defined]
-        from huggingface_hub.utils import get_session  # type: ignore[attr-defined]
-
-        all_headers = {**self._headers, **headers}
-        try:
-            with get_session().stream(
-                "GET", url, params=query, headers=all_headers, timeout=self._patience.timeout
-            ) as answer:
-                if not headers or answer.status_code != 200:  # a whole file where a part was asked for is left unread
-                    answer.read()
-        except OfflineModeIsEnabled:
-            fix = "unset HF_HUB_OFFLINE, or go without: --no-hub"
-            problem = Problem("hub-offline", self.endpoint, "HF_HUB_OFFLINE is set", "a Hub that may be asked", fix)
-            raise Failure(problem, exit=Exit.ENVIRONMENT) from None
-        except HTTPError as error:
-            raise _Passing(f"{type(error).__name__}: {error}", everywhere=True) from None
-        if answer.status_code in _PASSING:
-            wait = _named_wait(answer.headers)
-            raise _Passing(f"HTTP {answer.status_code}", wait=wait, everywhere=answer.status_code == 429)
-        return answer
-
-    def _wait(self, state: tenacity.RetryCallState) -> float:
-        """The time that the Hub named, or one that doubles."""
-        error = state.outcome.exception() if state.outcome else None
-        named = error.wait if isinstance(error, _Passing) else None
-        own = self._patience.first_wait * 2 ** (state.attempt_number - 1)
-        return min(own if named is None else named, self._patience.longest_wait)
-
-    def _check(self, repo: str, answer: Any) -> None:
-        status = answer.status_code
+    def _check(self, repo: str, answer: Answer) -> None:
+        status = answer.status
         if status in (200, 206):
             return
         said = redact(answer.headers.get("X-Error-Message") or answer.headers.get("X-Error-Code") or "")
@@ -259,15 +168,6 @@ class TraceHub:
         else:
             problem = Problem("hub-answer", repo, found, "an answer of the Hub's", f"is {self.endpoint} the Hub?")
         raise Failure(problem, exit=Exit.ENVIRONMENT)
-
-
-class _Passing(Exception):
-    """An answer that may be another one later. ``everywhere`` says that other requests fare no better."""
-
-    def __init__(self, text: str, *, wait: float | None = None, everywhere: bool = False) -> None:
-        self.wait = wait
-        self.everywhere = everywhere
-        super().__init__(text)
 
 
 class _Remote(io.RawIOBase):
@@ -304,16 +204,16 @@ class _Remote(io.RawIOBase):
         return content
 
 
-def _entries(repo: str, answer: Any) -> list[tuple[str, int]]:
+def _entries(repo: str, answer: Answer) -> list[tuple[str, int]]:
     try:
-        entries = answer.json()
+        entries = json.loads(answer.content)
         return [
             (str(entry["path"]), int(entry["size"]))
             for entry in entries
             if entry["type"] == "file" and str(entry["path"]).endswith(".parquet")
         ]
     except (ValueError, TypeError, KeyError):
-        raise _unavailable(repo, "an answer that is no listing of files") from None
+        raise unavailable(repo, "an answer that is no listing of files") from None
 
 
 def _told(footer: Mapping[bytes, bytes]) -> dict[str, frozenset[str]] | None:
@@ -327,20 +227,3 @@ def _told(footer: Mapping[bytes, bytes]) -> dict[str, frozenset[str]] | None:
 
 def _different(column: Any) -> frozenset[str]:
     return frozenset(str(value) for value in column.unique().to_pylist() if value is not None)
-
-
-def _named_wait(headers: Any) -> float | None:
-    """How long the Hub asks to wait, in seconds; None where it does not."""
-    from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-defined]
-
-    limit = parse_ratelimit_headers(headers)
-    if limit is not None and limit.remaining == 0:
-        return float(limit.reset_in_seconds) + 1
-    after = headers.get("Retry-After", "")
-    return float(after) + 1 if after.isdecimal() else None
-
-
-def _unavailable(where: str, found: str) -> Failure:
-    return Failure(
-        Problem("hub-unavailable", where, redact(found), "an answer", "run this again later"), exit=Exit.REMOTE
-    )

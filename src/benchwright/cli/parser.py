@@ -7,7 +7,7 @@ import contextlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from benchwright.cli.printing import as_json
 from benchwright.contract import Exit, Outcome, Problem, redact
@@ -25,10 +25,13 @@ class ScriptParser(argparse.ArgumentParser):
 
     Adds ``--json`` and ``--out FILE``; with ``handoff=True`` also ``--handoff FILE.md``. Options are never abbreviated,
     since an abbreviation in someone's notes breaks when an option is added. Wrong usage leaves with 2, and with
-    ``--json`` prints the envelope as any other outcome does.
+    ``--json`` prints the envelope as any other outcome does. The parser of a command, which `add_command` makes, takes
+    the same options, and answers for the script ``within`` which it is one.
     """
 
-    def __init__(self, *, description: str, prog: str | None = None, handoff: bool = False) -> None:
+    def __init__(
+        self, *, description: str, prog: str | None = None, handoff: bool = False, within: ScriptParser | None = None
+    ) -> None:
         super().__init__(
             prog=prog,
             description=description,
@@ -37,13 +40,24 @@ class ScriptParser(argparse.ArgumentParser):
             allow_abbrev=False,
         )
         self.wants_json = False
+        self._within = within
+        self._commands: argparse._SubParsersAction[ScriptParser] | None = None
+        # What a command's parser leaves out would otherwise undo what was given before the command.
+        unset: dict[str, Any] = {} if within is None else {"default": argparse.SUPPRESS}
         common = self.add_argument_group("output")
-        common.add_argument("--json", action="store_true", help="print one JSON object instead of the summary")
-        common.add_argument("--out", type=Path, metavar="FILE", help="write the whole report there (.json: as JSON)")
+        common.add_argument("--json", action="store_true", help="print one JSON object instead of the summary", **unset)
+        report = "write the whole report there (.json: as JSON)"
+        common.add_argument("--out", type=Path, metavar="FILE", help=report, **unset)
         if handoff:
             common.add_argument(
                 "--handoff", type=Path, metavar="FILE.md", help="write a command sheet for another person"
             )
+
+    def add_command(self, name: str, description: str) -> ScriptParser:
+        """Add a command with options of its own; ``command`` among the arguments is the one that was given."""
+        if self._commands is None:
+            self._commands = self.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
+        return self._commands.add_parser(name, help=description, description=description, within=self)
 
     def add_repo(self, checkout: str = "the checkout (default: the current folder)") -> None:
         """Add ``--repo DIR``, where a declaration is looked up; ``checkout`` is its help."""
@@ -57,11 +71,12 @@ class ScriptParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Leave with exit code 2, in the form that was asked for."""
         message = redact(message)
-        if self.wants_json:
+        script = self._within or self
+        if script.wants_json:
             problem = Problem("usage", self.prog, message, fix=f"{self.prog} --help")
             outcome = Outcome(summary=message, problems=(problem,), exit=Exit.USAGE)
             with contextlib.suppress(OSError):  # as argparse does where nobody can read its answer
-                sys.stdout.write(as_json(outcome.envelope(self.prog), encoding=sys.stdout.encoding) + "\n")
+                sys.stdout.write(as_json(outcome.envelope(script.prog), encoding=sys.stdout.encoding) + "\n")
             raise SystemExit(Exit.USAGE)
         super().error(message)
 

@@ -18,7 +18,7 @@ from benchwright.contract import Exit, Failure
 from benchwright.rehearsal.hub.emulator import HubEmulator
 from benchwright.rehearsal.hub.faults import faults_from
 from benchwright.rehearsal.hub.limits import ACTIONS, Limit
-from benchwright.rehearsal.hub.sample import fill
+from benchwright.rehearsal.hub.sample import add_newcomers, fill
 
 _LIMIT = re.compile(r"(\w+)=(\d+)/(\d+)")
 
@@ -34,6 +34,8 @@ def build_parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--state", type=Path, required=True, metavar="DIR", help="where the emulator's state is")
     add("--port", type=int, default=0, metavar="N", help="the port of the Hub (default: any free one)")
+    late = "so many new models overtake all others on one board, for a sweep to find"
+    add("--newcomers", type=int, default=0, metavar="N", help=late)
     add("--empty", action="store_true", help="begin with nothing instead of the sample state")
     add(
         "--faults",
@@ -63,6 +65,8 @@ def main(argv: list[str] | None = None) -> int:
         with hub:
             if not args.empty and not hub.state.accounts.people:
                 fill(hub)
+            if args.newcomers:
+                add_newcomers(hub, args.newcomers)
             print(_greeting(hub), flush=True)  # noqa: T201 - what a person exports
             stop.wait()
     except Failure as failure:
@@ -89,8 +93,8 @@ def _greeting(hub: HubEmulator) -> str:
     lines = [f"The Hub emulator answers at {hub.url}; its state is in {hub.folder}. It is not the Hub.", ""]
     lines += [f"export HF_ENDPOINT={hub.url}", f"export HF_HOME={shlex.quote(str(hub.folder.resolve() / 'client'))}"]
     lines += ["export HF_HUB_DISABLE_XET=1 HF_HUB_DISABLE_TELEMETRY=1"]
-    for value, (user, rights) in hub.state.accounts.tokens.items():
-        lines.append(f"export HF_TOKEN={value}  # {user}, who may {rights.role}")
+    for number, (value, (user, rights)) in enumerate(hub.state.accounts.tokens.items()):
+        lines.append(f"{'# ' if number else ''}export HF_TOKEN={value}  # {user}, who may {rights.role}")
     return "\n".join(lines)
 
 

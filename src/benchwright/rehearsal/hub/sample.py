@@ -11,6 +11,7 @@ from benchwright.rehearsal.hub.emulator import HubEmulator
 from benchwright.rehearsal.hub.records import Repo
 
 PORTER, OWNER, VISITOR = "porter", "nova-keeper", "visitor"
+NEWCOMERS = "late-lab"
 _BEGIN = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
@@ -26,6 +27,17 @@ def fill(hub: HubEmulator) -> None:
         _peers(hub)
         _candidates(hub)
         _peculiar(hub)
+
+
+def add_newcomers(hub: HubEmulator, count: int) -> None:
+    """Let ``count`` new models of 7B come onto the board of CLIQuest 2.0 before all others: then ranks drift."""
+    first = sum(repo.namespace == NEWCOMERS for repo in hub.state.repos("model"))
+    with hub.at_once():
+        for number in range(first, first + count):
+            repo_id = f"{NEWCOMERS}/late-{number:02}"
+            result = results_file("bench-org/cliquest-2", "cliquest_2", f"{61 + number / 10:.1f}")
+            files = {"README.md": card(repo_id), ".eval_results/cliquest-2.yaml": result}
+            hub.add_model(repo_id, files, parameters={"BF16": 7_000_000_000})
 
 
 def results_file(dataset: str, task: str, value: float | str, *, notes: str = "", url: str = "") -> str:

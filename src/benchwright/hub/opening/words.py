@@ -1,0 +1,91 @@
+"""The words of a pull request: its title, its body, and the marker in the body by which we know it for ours.
+
+The form is that of pull requests which owners of models have merged: a bold link for each benchmark to the view of its
+leaderboard that shows the result, where the numbers come from, and that a script has opened it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from benchwright.hub.entries import Entry, write_entries
+
+TITLE = "Add community evaluation results for "
+ABOUT = "https://huggingface.co/docs/hub/eval-results"
+_LONGEST_TITLE = 200
+LONGEST_BODY = 65_536
+"""Characters that the Hub takes."""
+_MARKER = re.compile(r"<!-- port-evals:([0-9a-f]{12}) -->", re.ASCII)
+_MARKS = re.compile(r"([\\`*\[\]<>|~])")
+_MENTION = re.compile(r"(?<!\w)@(?=\w)")
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the body says of a result: the benchmark's name, the link to its view, and the origin of the number."""
+
+    name: str
+    link: str
+    origin: str
+
+
+def spec_hash(entries: Iterable[Entry]) -> str:
+    """The digits of the marker: those of the results themselves, whatever their order and the files they are in."""
+    text = "".join(sorted(write_entries([entry]) for entry in entries))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def marker_in(text: str) -> str | None:
+    """The digits of the last marker in a text, None where there is none."""
+    found = _MARKER.findall(text)
+    return found[-1] if found else None
+
+
+def title_for(names: Sequence[str]) -> str:
+    """The title: as many of the names as it has room for."""
+    names = list(dict.fromkeys(names))
+    for kept in range(len(names), 0, -1):
+        more = [f"{len(names) - kept} more"] if kept < len(names) else []
+        title = TITLE + _listed([*names[:kept], *more])
+        if len(title) <= _LONGEST_TITLE:
+            return title
+    return f"{TITLE}{len(names)} benchmarks"
+
+
+def body_for(results: Sequence[Told], digits: str) -> str:
+    """The body, as Markdown; what comes from others' files cannot become marks of it."""
+    links = [f"- **[{plain(one.name)}]({one.link})**" for one in results]
+    origins: dict[str, list[str]] = {}
+    for one in results:
+        origins.setdefault(one.origin.strip().removesuffix("."), []).append(one.name)
+    if len(origins) == 1:
+        source = plain(next(iter(origins)))
+    else:
+        source = _listed([f"{plain(origin)} for {_listed(map(plain, names))}" for origin, names in origins.items()])
+    return "\n".join(
+        [
+            "This adds the results to the leaderboards, where these links show them:",
+            "",
+            *links,
+            "",
+            f"These results were extracted from {source}.",
+            "",
+            f"[What evaluation results are]({ABOUT}). This pull request was opened by a script:"
+            " please check the numbers before you merge it, or close it if they do not belong here.",
+            "",
+            f"<!-- port-evals:{digits} -->",
+        ]
+    )
+
+
+def plain(text: str) -> str:
+    """A text that Markdown shows as it is, and that calls nobody."""
+    return _MENTION.sub("@\u2060", _MARKS.sub(r"\\\1", text))
+
+
+def _listed(words: Iterable[str]) -> str:
+    words = list(words)
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

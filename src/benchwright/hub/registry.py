@@ -1,0 +1,200 @@
+"""The registry of pull requests: one file that knows each from the moment before it was opened.
+
+A record is written as an intent before the request that opens a pull request, and completed after the answer. So a run
+that was killed in between leaves a trace, and the next one looks at the Hub before it opens anything. The file is
+replaced as a whole under a lock. One that is cut, or was edited by hand, is refused: what it says can be read from the
+Hub again (`benchwright.hub.opening.rebuild`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from benchwright.contract import Exit, Failure, Problem, said
+from benchwright.files import FileLock, read_bytes, write_json
+from benchwright.hub.links import ViewLink, read_link
+
+DEFAULT = Path("reports/hf-eval-results-prs.json")
+"""Below the folder that a script is run in."""
+_VERSION = 1
+_MOST_BYTES = 2**28
+
+State = Literal["intent", "open", "failed", "closed", "merged"]
+"""``intent``: it may have been opened, nobody knows yet. ``failed``: the Hub refused it. The others are the Hub's."""
+
+
+@dataclass(frozen=True)
+class RecordedResult:
+    """A result in a pull request: ``value_text`` as in the file ``filename``, ``link`` the one in the body."""
+
+    dataset: str
+    task_id: str
+    filename: str
+    value_text: str
+    link: str
+
+    @property
+    def shown(self) -> ViewLink | None:
+        """What the link opens; None where it is none of ours."""
+        return read_link(self.link)
+
+
+@dataclass(frozen=True)
+class Happening:
+    """Something that was done or seen: ``at`` in UTC, a word, and what else there is to say."""
+
+    at: str
+    what: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A pull request of ours.
+
+    ``repo`` is the model's name when it was written, ``spec_hash`` the digits of the marker in the body. ``num``,
+    ``url``, ``author``, ``head`` (the newest commit) and ``opened`` are the Hub's, None until it has answered.
+    ``history`` is what was done and seen, the oldest first.
+    """
+
+    repo: str
+    spec_hash: str
+    state: State
+    title: str
+    results: tuple[RecordedResult, ...] = ()
+    num: int | None = None
+    url: str | None = None
+    author: str | None = None
+    head: str | None = None
+    opened: str | None = None
+    history: tuple[Happening, ...] = field(default=(), repr=False)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What tells it from all others, before it has a number."""
+        return self.repo.lower(), self.spec_hash
+
+    def noting(self, what: str, note: str = "") -> Record:
+        """The record with one more happening, now."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        return replace(self, history=(*self.history, Happening(now, what, note)))
+
+
+@dataclass(frozen=True)
+class _Content:
+    version: int
+    sha256: str
+    records: tuple[Record, ...]
+
+
+class Registry:
+    """The records of a file, in the order in which they were begun. `load` reads one, `locked` may change it."""
+
+    def __init__(self, path: Path, records: Sequence[Record] = ()) -> None:
+        self.path = path
+        self._records = list(records)
+
+    @classmethod
+    def load(cls, path: Path | str) -> Registry:
+        """The registry in a file; an empty one where there is none.
+
+        Raises:
+            Failure: it is damaged or was edited by hand (code ``registry-damaged``, exit 5), or not readable (3).
+        """
+        path = Path(path)
+        try:
+            content = read_bytes(path, limit=_MOST_BYTES)
+        except FileNotFoundError:
+            return cls(path)
+        except OSError as error:
+            problem = Problem("registry-unreadable", str(path), f"cannot be read ({said(error)})", "a file that can be")
+            raise Failure(problem, exit=Exit.ENVIRONMENT) from None
+        return cls(path, _records(path, content))
+
+    @classmethod
+    @contextlib.contextmanager
+    def locked(cls, path: Path | str, purpose: str, *, fresh: bool = False) -> Iterator[Registry]:
+        """The registry for one who changes it, and nobody else meanwhile; ``purpose`` says what for.
+
+        ``fresh`` begins an empty one, which replaces whatever is there at the first change.
+
+        Raises:
+            Failure: somebody else is at work (code ``locked``, exit 5); as `load` does.
+        """
+        path = Path(path)
+        try:
+            lock = FileLock(path.with_name(f"{path.name}.lock"), purpose).__enter__()
+        except OSError as error:
+            where = str(path.parent)
+            problem = Problem(
+                "registry-unwritable", where, f"cannot be written ({said(error)})", "a folder that can be"
+            )
+            raise Failure(problem, exit=Exit.ENVIRONMENT) from None
+        with contextlib.ExitStack() as stack:
+            stack.push(lock)
+            yield cls(path) if fresh else cls.load(path)
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """All of them."""
+        return tuple(self._records)
+
+    def of(self, repo: str) -> tuple[Record, ...]:
+        """Those of a model, by the name that they were written under."""
+        return tuple(one for one in self._records if one.repo.lower() == repo.lower())
+
+    def put(self, record: Record, *, instead_of: Record | None = None) -> None:
+        """Write a record in the place of that with its key, or of ``instead_of``, or behind all others.
+
+        Raises:
+            OSError: the file cannot be written; it is as it was.
+        """
+        key = (instead_of or record).key
+        place = next((number for number, one in enumerate(self._records) if one.key == key), len(self._records))
+        self.write([*self._records[:place], record, *self._records[place + 1 :]])
+
+    def write(self, records: Sequence[Record]) -> None:
+        """Write all records, in the place of those that there are.
+
+        Raises:
+            OSError: the file cannot be written; it is as it was.
+        """
+        told = [asdict(one) for one in records]
+        write_json(self.path, {"version": _VERSION, "sha256": _digest(told), "records": told}, indent=1)
+        self._records = list(records)
+
+
+def _records(path: Path, content: bytes) -> tuple[Record, ...]:
+    import msgspec
+
+    try:
+        told = json.loads(content)
+        read = msgspec.convert(told, _Content)
+        if read.version != _VERSION:
+            raise ValueError(f"version {read.version}, not {_VERSION}")
+        if read.sha256 != _digest(told["records"]):
+            raise ValueError("its digest is another one: it was edited by hand")
+    except (ValueError, RecursionError) as error:  # msgspec's own are ValueErrors
+        raise _damaged(path, str(error)) from None
+    lacking = [one.repo for one in read.records if one.state in ("open", "closed", "merged") and one.num is None]
+    if lacking:
+        raise _damaged(path, f"{lacking[0]} is {read.records[0].state}, and has no number")
+    return read.records
+
+
+def _digest(records: object) -> str:
+    text = json.dumps(records, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _damaged(path: Path, found: str) -> Failure:
+    fix = "put the file back as it was, or write it anew from the Hub: open_eval_prs.py SPEC.json --rebuild"
+    problem = Problem("registry-damaged", str(path), found, "a registry that was written here", fix)
+    return Failure(problem, exit=Exit.REFUSED)

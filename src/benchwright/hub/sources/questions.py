@@ -1,0 +1,177 @@
+"""What a person has to answer before a number is posted: each question with the words of the source that raise it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from benchwright.hub.sources.find import FINER, Miss, Place
+from benchwright.hub.sources.naming import are_named, model_names
+from benchwright.hub.sources.page import shown
+from benchwright.hub.sources.reading import Reading
+from benchwright.hub.sources.signs import kinds, legends, signs_in, signs_of
+from benchwright.hub.spec import Result
+
+_MOST_QUOTES = 8
+_DAGGERS = "†‡"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question: its code, under which the spec answers it, and the words that raise it, the nearest ones first."""
+
+    code: str
+    text: str
+    quotes: tuple[str, ...] = ()
+
+    @property
+    def quote(self) -> str:
+        """The first of the words."""
+        return self.quotes[0] if self.quotes else ""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of a result: what its source and its model's card came to, and what they print.
+
+    ``places`` are those of the source, the likeliest first, ``misses`` what comes close there and in the card;
+    ``named`` are the names of the benchmark.
+    """
+
+    result: Result
+    reading: Reading
+    card: Reading
+    places: tuple[Place, ...]
+    misses: tuple[Miss, ...]
+    named: tuple[str, ...]
+
+    @property
+    def seen(self) -> tuple[Place, ...]:
+        """The places that a reader sees."""
+        return tuple(one for one in self.places if one.kind != "hidden")
+
+    @property
+    def likeliest(self) -> tuple[Place, ...]:
+        """The places that name as much of benchmark and model as the first one does."""
+        seen = self.seen
+        return tuple(one for one in seen if self._names(one) == self._names(seen[0]))
+
+    @property
+    def from_own_card(self) -> bool:
+        """Whether the source is the model's own card."""
+        return self.reading.card_of is not None and self.reading.card_of == self.card.card_of
+
+    def _names(self, place: Place) -> tuple[bool, bool]:
+        own = model_names(self.result.repo)[:1]
+        return are_named(self.named, place.words), are_named(own, place.words)
+
+
+def questions_of(evidence: Evidence) -> tuple[Question, ...]:
+    """All questions that a result raises."""
+    about = (_about_authors, _about_place, _about_digits, _about_signs)
+    return tuple(question for ask in about for question in ask(evidence))
+
+
+def _about_authors(evidence: Evidence) -> Iterator[Question]:
+    """Whether the source is by the model's authors, as its own card is; a card links to papers of benchmarks too."""
+    result, reading = evidence.result, evidence.reading
+    if evidence.from_own_card:
+        return
+    if reading.card_of is not None:
+        text = f"the source is the card of {reading.card_of}: do its authors answer for {result.repo}?"
+    elif any(_address(result.source.url) in document.text.lower() for document in evidence.card.documents):
+        text = "the model's card links to the source: is it by the model's authors, or the benchmark's?"
+    else:
+        text = "the model's card does not link to the source: is it by the model's authors?"
+    yield Question("authors", text)
+
+
+def _address(url: str) -> str:
+    """What a link to the same page has in it, too: the number of a paper, or host and path."""
+    parts = urlsplit(url)
+    path = parts.path.rstrip("/")
+    if (parts.hostname or "").endswith("arxiv.org"):
+        return path.rpartition("/")[2].lower().removesuffix(".pdf").partition("v")[0]
+    return f"{(parts.hostname or '').removeprefix('www.')}{path}".lower()
+
+
+def _about_place(evidence: Evidence) -> Iterator[Question]:
+    """Whether the number is in the row of this model, and in the column of this benchmark."""
+    if not evidence.likeliest:
+        return
+    place, repo = evidence.likeliest[0], evidence.result.repo
+    if not are_named(evidence.named, "\n".join((place.words, *place.near))):
+        text = f"nothing near the number names {evidence.named[0]}: is it that one's?"
+        yield Question("benchmark", text, (place.quote,))
+    cells = [] if place.table is None else [shown(cell.text) for _, _, cell in place.table.cells()]
+    names, elsewhere = _named_in(cells, repo)
+    told = (place.row, place.column, place.group, place.caption, "" if place.table else place.quote)
+    if are_named(names, "\n".join(told)):
+        return
+    if elsewhere:
+        yield Question("model", f"the table has {elsewhere} elsewhere: is this number the model's?", (place.quote,))
+    elif not evidence.from_own_card:
+        yield Question("model", f"nothing at the number names {names[0]}: is it that one's?", (place.quote,))
+
+
+def _named_in(cells: list[str], repo: str) -> tuple[tuple[str, ...], str]:
+    """The names that a table calls a model by, and the first cell that does; its own name goes before a shorter one."""
+    full = model_names(repo)[:1]
+    for names in (full, model_names(repo)):
+        found = next((one for one in cells if are_named(names, one)), "")
+        if found:
+            return names, found
+    return (full if cells else model_names(repo)), ""
+
+
+def _about_digits(evidence: Evidence) -> Iterator[Question]:
+    seen = evidence.seen
+    if seen and not any(one.exact for one in seen):
+        text = f"the source prints {seen[0].printed}, the spec {evidence.result.value_text}: which digits?"
+        yield Question("digits", text, (seen[0].quote,))
+    unit = evidence.result.unit
+    if unit is not None and unit.source == "fraction" and any(one.percent for one in seen):
+        quotes = _few(one.quote for one in seen if one.percent)
+        yield Question(
+            "unit", "the source prints a percent sign, the spec says that it gives a fraction: which is it?", quotes
+        )
+    finer = [one for one in evidence.misses if one.why == FINER and are_named(evidence.named, one.words)]
+    if finer:
+        text = (
+            f"{finer[0].document} prints {finer[0].printed}: more digits win, the card's first; is it the same score?"
+        )
+        yield Question("precision", text, _few(one.quote for one in finer))
+    about = [one.quote for one in seen if one.about]
+    if about:
+        yield Question("about", "the source says that the number is not exact: may it be posted?", _few(about))
+
+
+def _about_signs(evidence: Evidence) -> Iterator[Question]:
+    """What the words around the places, and anywhere in the sources, give reason to ask."""
+    documents = evidence.reading.documents
+    marks = {mark for place in evidence.likeliest for mark in place.marks}
+    near = tuple(dict.fromkeys(text for place in evidence.likeliest for text in place.near))
+    everything = [text for document in documents for text in document.page.texts()]
+    notes = {mark: _few(legends(near, mark) or legends(everything, mark)) for mark in sorted(marks)}
+    everywhere = {kind.code for kind in kinds() if kind.everywhere}
+    quotes: defaultdict[str, list[str]] = defaultdict(list)
+    explained = (sign for said in notes.values() for sign in signs_in(said))
+    around = (sign for sign in signs_in(near) if not sign.mark or sign.mark in marks)
+    elsewhere = (sign for document in documents for sign in signs_of(document.page))
+    for sign in (*explained, *around, *(one for one in elsewhere if not one.mark or one.code in everywhere)):
+        quotes[sign.code].append(sign.quote)
+    for mark, said in notes.items():
+        if not said and set(mark) & set(_DAGGERS):
+            quotes["third-party"].append(f"{mark} at the number, and no note that says what it means")
+    for kind in kinds():
+        if quotes[kind.code]:
+            yield Question(kind.code, kind.ask, _few(quotes[kind.code]))
+    if notes:
+        told = tuple(f"{mark}: {' '.join(said) or 'no note says what it means'}" for mark, said in notes.items())
+        yield Question("mark", "a note is marked at the number: does it change what the number is?", told)
+
+
+def _few(quotes: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(quotes))[:_MOST_QUOTES]

@@ -1,0 +1,142 @@
+"""Facts of registered pull requests, read from the Hub."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+
+from benchwright.contract import Failure, Problem
+from benchwright.hub.boards import Boards
+from benchwright.hub.declared import canonical_dataset
+from benchwright.hub.entries import Entry, parse_entries
+from benchwright.hub.model_repo import ModelRepo, model_repo
+from benchwright.hub.opening.words import marker_in
+from benchwright.hub.pull_requests import Event, PullRequest, Thread, files_below, thread
+from benchwright.hub.registry import Record, RecordedResult
+from benchwright.hub.sweep.body import addresses, board_key
+from benchwright.hub.sweep.facts import Comment, FileState, PullFacts, ResultFacts
+from benchwright.hub.sweep.sight import Untold, sight
+
+
+def gather(boards: Boards, record: Record, *, again: bool = False) -> PullFacts:
+    """What is known of a registered pull request: two requests and its boards, three more where its head has moved.
+
+    ``again`` asks the Hub anew for all but the boards, and reads the files whatever the head is.
+
+    Raises:
+        Failure: the model or the pull request is not told, or it is not the registered one.
+    """
+    hub = boards.hub
+    model = model_repo(hub, record.repo, cached=not again)
+    assert record.num is not None
+    told = thread(hub, model.id, record.num)
+    body = _checked_body(record, told)
+    pull = told.pull_request
+    author = str(pull.author)
+    head = told.commits[-1].oid if told.commits else None
+    files: dict[RecordedResult, FileState] = dict.fromkeys(record.results, "ours")
+    if pull.live:
+        if again or head is None or head != record.head:
+            files = _files(boards, model, pull, record)
+        for one in record.results:
+            if files[one] == "ours" and one.filename in model.result_files:
+                files[one] = "on_main"
+    links = addresses(body.text)
+    results = [
+        ResultFacts(one, one.dataset, files[one], links.get(board_key(one.dataset, one.task_id)))
+        for one in record.results
+    ]
+    change = told.status_change
+    return PullFacts(
+        record=record,
+        repo=model.id,
+        num=pull.num,
+        status=pull.status,
+        title=pull.title,
+        body=body.text,
+        body_id=body.id,
+        head=head,
+        results=tuple(_result(boards, pull, one, model) for one in results),
+        author=author,
+        closed_by=change.author if change else None,
+        by_others=tuple(_by_others(told, author)),
+        comments=tuple(
+            Comment(one.author, one.created, one.text)
+            for one in told.comments
+            if one is not body and one.author != author
+        ),
+    )
+
+
+def _checked_body(record: Record, told: Thread) -> Event:
+    """The body of a pull request that is the registered one, and by whom it should be."""
+    where, body, author = f"{record.repo}#{record.num}", told.body, told.pull_request.author
+    if author is None or (record.author is not None and author != record.author):
+        found = f"its author is {author or 'a user who is gone'}"
+        raise Failure(Problem("not-ours", where, found, f"{record.author or 'a user'}, as the registry has it"))
+    unmarked = body is None or (marker_in(body.text) != record.spec_hash and body.editor in (None, author))
+    if body is None or unmarked:
+        raise Failure(Problem("not-ours", where, "its body lacks the marker", "the registered pull request"))
+    return body
+
+
+def _by_others(told: Thread, author: str) -> Iterator[str]:
+    """What others did to a pull request that may still be merged."""
+    body = told.body
+    if body is not None and body.editor not in (None, author):
+        yield f"{body.editor} edited the body"
+    for one in told.events:
+        who = one.author or "a user who is gone"
+        if one.author == author:
+            continue
+        if one.type == "commit":
+            yield f"{who} committed {one.text!r}"
+        elif one.type == "title-change":
+            yield f"{who} changed the title"
+        elif one.type == "status-change":
+            yield f"{who} made it {one.text}"
+
+
+def _files(boards: Boards, model: ModelRepo, pull: PullRequest, record: Record) -> dict[RecordedResult, FileState]:
+    """What the pull request's files say of each registered result."""
+    there = files_below(boards.hub, model.id, pull.ref, cached=False)
+    read = {
+        name: parse_entries(boards.hub.text(model.id, name, pull.ref, cached=False))
+        for name in dict.fromkeys(one.filename for one in record.results)
+        if name in there
+    }
+    states: dict[RecordedResult, FileState] = {}
+    for one in record.results:
+        entries = read.get(one.filename, [])
+        keys = [
+            (canonical_dataset(boards.hub, entry.dataset).lower(), entry.task, entry.value)
+            for entry in entries
+            if isinstance(entry, Entry)
+        ]
+        wanted = (canonical_dataset(boards.hub, one.dataset).lower(), one.task_id)
+        of_board = [value for *key, value in keys if tuple(key) == wanted]
+        if len(keys) < len(entries) or of_board not in ([], [Decimal(one.value_text)]):
+            states[one] = "other"
+        else:
+            states[one] = "ours" if of_board else "gone"
+    return states
+
+
+def _result(boards: Boards, pull: PullRequest, facts: ResultFacts, model: ModelRepo) -> ResultFacts:
+    """A result with its benchmark's name, looked for on its board where a row of it may be there."""
+    one = facts.result
+    try:
+        facts = replace(facts, name=boards.benchmark(one.dataset).name)
+    except Failure as failure:
+        return replace(facts, sight=Untold.of(failure))
+    if pull.status == "closed" or facts.file != "ours":
+        return facts
+    seen = sight(
+        lambda view: boards.board(one.dataset, one.task_id, view),
+        model,
+        Decimal(one.value_text),
+        pull.num if pull.live else "any",
+        facts.linked,
+    )
+    return replace(facts, sight=seen)

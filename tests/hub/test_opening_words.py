@@ -1,0 +1,86 @@
+"""The words of pull requests, the names of their files, and the marker."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from opening_runs import result_of, spec_of
+
+from benchwright.contract import Failure
+from benchwright.hub.benchmarks import Benchmark
+from benchwright.hub.entries import Entry
+from benchwright.hub.opening.result_files import paths_for
+from benchwright.hub.opening.words import Told, body_for, marker_in, spec_hash, title_for
+
+
+def entry(value="61.25", task="logic", **more):
+    return Entry("bench-org/logic-1k", task, Decimal(value), value, **more)
+
+
+def test_the_marker_is_that_of_the_results_and_not_of_their_order():
+    both = [entry(), entry("9", "hard")]
+    digits = spec_hash(both)
+    assert spec_hash(reversed(both)) == digits
+    assert spec_hash([entry("61.250"), entry("9", "hard")]) != digits  # other digits
+    assert spec_hash([entry(notes="five trials"), entry("9", "hard")]) != digits
+    body = body_for([Told("Logic-1k", "https://h/x", "the card")], digits)
+    assert marker_in(body) == digits
+    assert marker_in(body + "\n<!-- port-evals:0123456789ab -->") == "0123456789ab"
+    assert marker_in("port-evals:0123456789ab") is None
+
+
+def test_a_title_has_the_names_that_there_is_room_for():
+    assert title_for(["A"]) == "Add community evaluation results for A"
+    assert title_for(["A", "B", "A", "C"]) == "Add community evaluation results for A, B and C"
+    title = title_for([f"Benchmark number {number}" for number in range(20)])
+    assert len(title) <= 200
+    assert title.endswith(", Benchmark number 6 and 13 more")
+    assert title_for(["x" * 300, "y"]) == "Add community evaluation results for 2 benchmarks"
+
+
+def test_several_origins_say_what_each_is_of():
+    results = [Told("A", "l", "Table 6"), Told("B", "l", "the blog."), Told("C", "l", "Table 6")]
+    assert "These results were extracted from Table 6 for A and C and the blog for B.\n" in body_for(results, "0" * 12)
+
+
+def test_what_others_wrote_is_no_markup_and_calls_nobody():
+    evil = Told("A](http://evil) <!-- @owner", "l", "the *card* by @owner, pass@1 <img>")
+    body = body_for([evil], "0" * 12)
+    assert r"**[A\](http://evil) \<!-- @⁠owner](l)**" in body
+    assert r"from the \*card\* by @⁠owner, pass@1 \<img\>." in body
+
+
+@pytest.fixture
+def named(tmp_path):
+    def paths(results, taken=(), kept=()):
+        spec = spec_of(tmp_path, {"nova-ai/nova-7b": results})
+        held = [(one, Benchmark(one.dataset, "n", ("logic",), official=True, revision="")) for one in spec.results]
+        return paths_for(held, taken, dict(kept))
+
+    return paths
+
+
+def test_a_benchmark_has_one_file_with_its_own_name(named):
+    results = [result_of(), result_of(task="hard"), result_of(dataset="Other/Logic-1K"), result_of(filename="x.yaml")]
+    results[-1]["task_id"] = "third"
+    assert named(results) == (
+        ".eval_results/logic-1k.yaml",
+        ".eval_results/logic-1k.yaml",
+        ".eval_results/other-logic-1k.yaml",
+        ".eval_results/x.yaml",
+    )
+
+
+def test_a_name_that_is_taken_is_given_up_whatever_its_case(named):
+    taken = {".eval_results/LOGIC-1k.yaml"}
+    assert named([result_of()], taken) == (".eval_results/bench-org-logic-1k.yaml",)
+    taken.add(".eval_results/bench-org-logic-1k.yaml")
+    assert named([result_of()], taken) == (".eval_results/logic-1k-2.yaml",)
+    with pytest.raises(Failure, match=r"\.eval_results/logic-1k\.yaml is there already"):
+        named([result_of(filename="logic-1k.yaml")], taken)
+
+
+def test_a_file_that_is_changed_keeps_its_name(named):
+    kept = {("bench-org/logic-1k", "logic"): ".eval_results/mine.yaml"}
+    assert named([result_of(), result_of(task="hard")], kept=kept) == (".eval_results/mine.yaml",) * 2
