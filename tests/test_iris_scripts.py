@@ -123,7 +123,7 @@ def test_jobs_of_the_table_in_whichever_bucket(resumes, progress, jobs, buckets,
             LINES[0],
         ],
     )
-    launch = "    python eval/cloud/launch_eval_iris.py --job_name eval-{}-{} --max-retries 2"
+    launch = "    .venv/bin/python scripts/iris/relaunch_eval.py eval-{}-{}"
     assert lines[4:] == ["next:", launch.format("gone", DAY), launch.format("killed", DAY)]
     for place in (killed, killed.rpartition("/")[0]):
         assert progress.run(place) == (1, ["1 job: 1 INCOMPLETE", LINES[2]])

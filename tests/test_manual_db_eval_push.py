@@ -79,6 +79,7 @@ def test_a_run_is_pushed_and_the_audit_is_content(script, audit, emulator, eval_
     emulator.seen.clear()
     again = script.answer("--job-dir", run.folder, "--apply")
     assert (again["exit"], again["data"]["plan"]["changes"]) == (0, [])
+    assert script.answer("--job-dir", run.folder)["next"] == []  # nothing is to do
     assert sent
     assert writes(emulator) == set()
 
@@ -107,3 +108,16 @@ def test_a_refusal_has_the_figures_and_what_to_do(script, tmp_path):
         ],
     )
     assert script.answer("--job-dir", tmp_path, "--skip-hf")["exit"] == 2
+
+
+def test_a_run_without_a_trajectory_is_told_by_the_dry_run_too(script, emulator, eval_rows, run):
+    for trial in run.truth.states:
+        (run.folder / trial / "agent" / "trajectory.json").unlink()
+    settle(run.folder)
+    for more in ((), ("--apply",)):
+        answer = script.answer("--job-dir", run.folder, *more)
+        (problem,) = answer["problems"]
+        assert (answer["exit"], problem["code"], problem["found"]) == (1, "no-traces", "no trial has a trajectory")
+        assert problem["fix"] == "register its score alone: --skip-hf"
+    assert (writes(emulator), eval_rows.everything()["sandbox_jobs"]) == (set(), [])
+    assert script.answer("--job-dir", run.folder, "--skip-hf", "--apply")["exit"] == 0

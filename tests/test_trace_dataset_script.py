@@ -93,10 +93,12 @@ def test_a_hub_that_does_not_tell_stops_no_plan(script, emulator, job, settings)
     assert script.run("--job-dir", job.folder, "--repo_id", REPO, "--apply")[0] == 3
 
 
-def test_wrong_usage(script, settings, job, tmp_path):
+def test_wrong_usage(script, emulator, job, tmp_path):
     answer = script.answer("--job-dir", job.folder, "--repo_id", "https://huggingface.co/org/a-model")
     assert (answer["exit"], answer["problems"][0]["found"]) == (2, "'https://huggingface.co/org/a-model'")
     assert script.answer("--job-dir", tmp_path, "--repo_id", REPO)["exit"] == 2
+    for folder in ("/", tmp_path / ".."):
+        assert script.answer("--job-dir", job.folder, "--repo_id", REPO, "--dataset-dir", folder)["exit"] == 2
     with pytest.raises(SystemExit) as stop:
         script.run("--job-dir", job.folder, "--repo_id", REPO, "--episodes", "first")
     assert stop.value.code == 2

@@ -95,7 +95,10 @@ def manual_db_eval_push(args: argparse.Namespace, shell: Shell) -> Outcome:
     outcome = push(options, uploader, now=datetime.now(UTC), talk=shell.talk, progress=shell.progress)
     for line in outcome.details if args.verbose else ():
         shell.talk(line)
-    return replace(outcome, next=outcome.next or following(args)) if outcome.exit is Exit.DONE else outcome
+    if outcome.exit is not Exit.DONE:
+        return outcome
+    todo = args.apply or outcome.data["upload"] or outcome.data["plan"]["changes"]
+    return replace(outcome, next=following(args) if todo else [])
 
 
 def following(args: argparse.Namespace) -> list[str]:

@@ -21,7 +21,6 @@ it is refused (exit 5), and --handoff writes down how they are installed.
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -39,11 +38,13 @@ except ModuleNotFoundError:
         print("benchwright is not installed; in its checkout: make setup", file=sys.stderr)
         raise SystemExit(3) from None
 
-from benchwright.cli import Handoff, ScriptParser, Shell, command, option, repeated, run_script
+from benchwright.cli import Handoff, ScriptParser, Shell, command, command_elsewhere, option, repeated, run_script
 from benchwright.contract import Exit, Failure, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+INSTALL = 'psql "$DATABASE_URL" -f src/benchwright/evaldb/functions.sql'
 
 
 def build_parser() -> ScriptParser:
@@ -110,35 +111,45 @@ def repair_registration(args: argparse.Namespace, shell: Shell) -> Outcome:
     if args.apply:
         files = [repair["undo_file"] for repair in outcome.data["repairs"] if args.action != "undo"]
         undo = [f"to undo this: {command(__file__, 'undo', file, '--apply')}" for file in files if file]
-        return replace(outcome, details=[*outcome.details, *undo])
-    shell.hand_off(sheet(args, "It is planned, and not done.", outcome.details, [again(args)]))
-    return replace(outcome, next=[again(args)] if outcome.details else [])
+        return replace(outcome, details=[*outcome.details, *undo], next=audit(args))
+    shell.hand_off(sheet(args, "It is planned, and not done.", outcome.details))
+    return replace(outcome, next=[command(__file__, *words(args), "--apply")] if outcome.data.get("changes") else [])
+
+
+def audit(args: argparse.Namespace) -> list[str]:
+    """The audit of the run, where it was named."""
+    place = ["--iris", *args.iris, *option("--iris-jobs", args.iris_jobs)] if args.iris else []
+    place += [args.job_dir] if args.job_dir else []
+    script = Path(__file__).resolve().parents[1] / "eval" / "audit_evals.py"
+    return [command(script, *place, *option("--benchmarks", args.benchmarks))] if place else []
 
 
 def refused(args: argparse.Namespace, failure: Failure) -> Handoff:
     """The sheet for who may do it: the row's owner, or whoever may put functions into the database."""
-    from benchwright.evaldb.write_steps import FUNCTIONS
-
-    needs = any(problem.code == "needs-function" for problem in failure.problems)
-    install = [f'psql "$DATABASE_URL" -f {shlex.quote(str(FUNCTIONS))}'] if needs else []
-    facts = [str(problem).replace("\n", " ") for problem in failure.problems]
-    return sheet(args, "It was refused here.", facts, [*install, again(args)])
+    codes = {problem.code for problem in failure.problems}
+    why = "It is for the row's owner to do." if "not-yours" in codes else "It was refused here."
+    facts = [f"{problem.where}: {problem.found}" for problem in failure.problems]
+    return sheet(args, why, facts, [INSTALL] if "needs-function" in codes else [])
 
 
-def sheet(args: argparse.Namespace, why: str, facts: Sequence[str], commands: Sequence[str]) -> Handoff:
-    """The repair as a command sheet."""
+def sheet(args: argparse.Namespace, why: str, facts: Sequence[str], before: Sequence[str] = ()) -> Handoff:
+    """The repair as a command sheet for another checkout, by whose settings it is done there."""
+    theirs = argparse.Namespace(**vars(args) | {"username": None, "undo_dir": None})
     return Handoff(
         title=f"{args.action} of {args.row or args.benchmark_name or args.file or 'stale rows'}",
         why=why,
         facts=facts,
-        commands=commands,
+        heading="Run, in this order, from the root of a checkout of benchwright",
+        commands=[*before, command_elsewhere(__file__, *words(theirs), "--apply")],
         checks=["the same command without --apply says that nothing is to do", "the audit of the run says OK"],
     )
 
 
-def again(args: argparse.Namespace) -> str:
-    """The command that does it, from any folder."""
-    words = [
+def words(args: argparse.Namespace) -> list[str]:
+    """The words of the same command, without ``--apply``, from any folder."""
+    return [
+        args.action,
+        *([str(args.file.absolute())] if args.file else []),
         *option("--row", args.row),
         *option("--model-name", args.model_name),
         *option("--benchmark-name", args.benchmark_name),
@@ -154,7 +165,6 @@ def again(args: argparse.Namespace) -> str:
         *option("--db", args.db),
         *option("--undo-dir", args.undo_dir),
     ]
-    return command(__file__, args.action, *([args.file] if args.file else []), *words, "--apply")
 
 
 if __name__ == "__main__":

@@ -411,7 +411,7 @@ def test_a_score_that_says_nothing_goes_and_its_trials_are_not_kept(name: str) -
     assert "keeps" in found.actions[0].why
     assert found.checks.score.status == "fail"
     if found.verdict == "VOID":
-        launch = "python eval/cloud/launch_eval_iris.py --job_name run-rf --max-retries 2"
+        launch = ".venv/bin/python scripts/iris/relaunch_eval.py run-rf"
         assert found.actions[0].command == launch
         assert "prints its region" in found.actions[1].why
 

@@ -108,7 +108,7 @@ def test_a_killed_job_passes_the_same_gates(buckets, job, valid, word):
     found = verdict(leg)
     assert found.verdict == word
     if word == "RESUME":
-        assert found.actions[0].command == f"python eval/cloud/launch_eval_iris.py --job_name {NAME} --max-retries 2"
+        assert found.actions[0].command == f".venv/bin/python scripts/iris/relaunch_eval.py {NAME}"
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_a_job_without_output_anywhere_is_launched_again(buckets):
     )
     found = verdict(leg)
     assert (found.verdict, found.why) == ("RELAUNCH", "no trial left a result")
-    assert found.actions[0].command == f"python eval/cloud/launch_eval_iris.py --job_name {NAME} --max-retries 2"
+    assert found.actions[0].command == f".venv/bin/python scripts/iris/relaunch_eval.py {NAME}"
 
 
 def test_a_bucket_that_cannot_be_listed_is_unknown_and_not_without_output(buckets):

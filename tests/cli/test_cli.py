@@ -12,7 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from benchwright.cli import Handoff, ScriptParser, Shell, command, errors, option, positive, repeated, run_script
+from benchwright.cli import (
+    Handoff,
+    ScriptParser,
+    Shell,
+    command,
+    command_elsewhere,
+    errors,
+    option,
+    positive,
+    repeated,
+    run_script,
+)
 from benchwright.cli.progress import PlainProgress, duration
 from benchwright.contract import Exit, Failure, Outcome, Problem
 
@@ -305,6 +316,11 @@ def test_a_command_runs_as_it_stands_from_any_folder(tmp_path, monkeypatch):
         f"{tmp_path}/data", "--path", f"{tmp_path}/it's here", "--number", "3", "--flag",
         "--note", "a b", "--note", "$c",
     ]  # fmt: skip
+
+
+def test_a_command_for_another_machine_is_from_the_root_of_a_checkout(tmp_path):
+    line = command_elsewhere(tmp_path / "scripts" / "database" / "show.py", "a b", "--flag")
+    assert line == ".venv/bin/python scripts/database/show.py 'a b' --flag"
 
 
 @pytest.mark.parametrize(

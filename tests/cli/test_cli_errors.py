@@ -19,6 +19,8 @@ REFUSALS = {
                "free some space, then run this again"),
     "EDQUOT": (3, "disk-full", "/data: disk quota exceeded, expected free disk space",
                "free some space, then run this again"),
+    "EFBIG": (3, "file-too-large", "/data: file too large, expected a higher limit",
+              "ulimit -f unlimited, then run this again"),
     "EACCES": (3, "no-permission", "/data: permission denied, expected a path you may use",
                "correct its permissions, or name another path"),
     "EPERM": (3, "no-permission", "/data: operation not permitted, expected a path you may use",
@@ -84,9 +86,9 @@ def test_what_the_system_refuses_of_a_path_is_never_a_bug(number):
 
 
 def test_a_refusal_without_a_name_of_its_own_is_told():
-    assert told(refusal("EFBIG", "/data")) == (
+    assert told(refusal("ENXIO", "/data")) == (
         3, "system-refusal",
-        "/data: file too large, expected a path that the system takes\n    fix: name another path",
+        "/data: no such device or address, expected a path that the system takes\n    fix: name another path",
     )  # fmt: skip
 
 

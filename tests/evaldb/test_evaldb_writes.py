@@ -8,6 +8,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from benchwright.contract import Exit, Failure
 from benchwright.evaldb import Call, Insert, Patience, Update, open_writer
 from benchwright.evaldb.comparing import differences, same
+from benchwright.evaldb.write_steps import needs_function
 from benchwright.rehearsal.postgrest_standin import Answer
 from eval_databases import folder_for_all, numbered
 from object_servers import free_ports
@@ -352,6 +354,14 @@ class TestPlans:
         assert problem.found == "it has no function benchwright_functions"
         assert problem.fix.startswith('have them installed (psql "$DATABASE_URL" -f ')
         assert rows.everything()["sandbox_jobs"][0]["hf_traces_link"] is None  # refused before the first write
+
+    def test_the_command_that_installs_them_runs_as_it_stands(self, monkeypatch):
+        monkeypatch.setattr("benchwright.evaldb.write_steps.FUNCTIONS", Path("/a folder/functions.sql"))
+        (problem,) = needs_function("a database", "x").problems
+        assert problem.fix == (
+            """have them installed (psql "$DATABASE_URL" -f '/a folder/functions.sql'), or set DATABASE_URL: """
+            "Postgres needs none"
+        )
 
     def test_functions_of_another_version(self, rows, job):
         rows.execute("CREATE OR REPLACE FUNCTION benchwright_functions() RETURNS integer LANGUAGE sql AS 'SELECT 0'")

@@ -13,6 +13,7 @@ from benchwright.repair.disk import prove
 from hub_standin import TOKEN
 from kills import kills
 from scripts_in_process import Script
+from trace_jobs import TALK
 
 
 @pytest.fixture
@@ -93,6 +94,29 @@ def test_what_is_not_proved_stays(script, proved, eval_rows, hub, spoil, said):
     assert (answer["exit"], answer["data"]["applied"], codes(answer)) == (5, False, ["not-proved"])
     assert answer["summary"] == f"{proved.folder} stays"
     assert answer["problems"][0]["found"].startswith(said)
+    assert snapshot(proved.root) == before
+
+
+def test_trials_with_a_trajectory_that_the_repo_lacks_stay(script, proved, hub):
+    """The audit takes a repo for this run's where most of its trials are there."""
+    names = sorted(proved.truth.states)
+    (repo,) = hub.repos
+    hub.repos.clear()
+    hub.add(repo, names[3:])
+    for name, talk in ((names[0], TALK), (names[1], TALK), (names[2], {"no": "trajectory"})):
+        (proved.folder / name / "agent").mkdir(exist_ok=True)
+        (proved.folder / name / "agent" / "trajectory.json").write_text(json.dumps(talk))
+    settle(proved.folder)
+    before = snapshot(proved.root)
+    for more in ((), ("--apply",)):
+        answer = script.answer(proved.folder, *more)
+        assert (answer["exit"], answer["data"]["applied"], codes(answer)) == (5, False, ["not-uploaded"])
+    problem = answer["problems"][0]
+    assert problem["found"] == f"{repo} lacks 2 trials with a trajectory: {names[0]}, {names[1]}"
+    assert problem["fix"] == (
+        "upload them first: .venv/bin/python scripts/harbor/make_and_upload_trace_dataset.py"
+        f" --job-dir {proved.folder} --repo_id {repo} --episodes last"
+    )
     assert snapshot(proved.root) == before
 
 

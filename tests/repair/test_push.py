@@ -110,6 +110,30 @@ def test_a_dry_run_prints_every_value_and_writes_nothing(pusher, tmp_path):
     assert pusher.push(run, skip_hf=False).data["plan"] == plan
 
 
+def test_traces_that_lack_valid_trials_go_up_anew_and_whole_ones_do_not(pusher, tmp_path):
+    run = AuditedRun(tmp_path)
+    uploader = pusher.uploader = StandInUploader(pusher.hub, sorted(run.truth.states))
+    repo = f"{ORG}/{run.tag}-traces"
+    pusher.hub.add(repo, [*sorted(run.truth.states)[1:], "task__before1"])
+    assert pusher.push(run, skip_hf=False).exit is Exit.DONE
+    assert uploader.calls == [(repo, True)]
+    assert pusher.push(run, skip_hf=False).exit is Exit.DONE
+    assert uploader.calls == [(repo, True)]
+
+
+def test_an_upload_alone_is_told(pusher, tmp_path):
+    run = AuditedRun(tmp_path)
+    pusher.push(run, skip_hf=False)
+    repo = f"{ORG}/{run.tag}-traces"
+    pusher.hub.add(repo, sorted(run.truth.states)[1:])
+    row = f"row {run.aggregate['id']} says all of it in "
+    dry = pusher.push(run, skip_hf=False, apply=False)
+    assert dry.summary.startswith(f"{DRY_RUN}; {run.tag}: traces to {repo}; {row}")
+    done = pusher.push(run, skip_hf=False)
+    assert done.summary.startswith(f"{run.tag}: traces at {LINK}; {row}")
+    assert (dry.data["upload"], done.data["upload"]) == (repo, LINK)
+
+
 def test_a_dry_run_needs_no_settings(pusher, tmp_path):
     for name in ("DATABASE_URL", "SUPABASE_URL", "SUPABASE_ANON_KEY", "BENCHWRIGHT_OWNERS", "HF_TOKEN"):
         pusher.settings.delenv(name, raising=False)

@@ -111,11 +111,37 @@ def test_a_finished_row_of_another_run_that_a_copied_record_names(pusher, tmp_pa
     assert pusher.push(run, manifest=manifest).exit == Exit.DONE
 
 
+def test_a_finished_row_with_the_trials_of_another_run(pusher, tmp_path):
+    run = AuditedRun(tmp_path)
+    row = run.row(pusher.rows, id=numbered(777), job_name="another")
+    pusher.rows.trial(row, pusher.rows.task("c"))
+    pusher.rows.load()
+    manifest = tmp_path / "runs.csv"
+    manifest.write_text(f"job_dir,row_id\n{run.folder},{row}\n")
+    told = ("other-run", f"row {row} is finished, and none of its 1 trial is this run's")
+    for forced in (False, True):
+        assert refused(pusher, run, manifest=manifest, forced=forced) == [told]
+
+
 def test_another_agent_is_another_pair(pusher, tmp_path):
     run = AuditedRun(tmp_path)
     run.row(pusher.rows, username="grace", job_name="another", agent=pusher.rows.agent("openhands"))
     pusher.rows.load()
     assert pusher.push(run).exit == Exit.DONE
+
+
+@pytest.mark.parametrize(
+    ("served", "asked"), [("Terminus-2", None), ("openhands", "openhands"), ("OpenHands", "openhands"), ("old", None)]
+)
+def test_a_pair_that_is_served_under_another_spelling_of_its_agent(pusher, tmp_path, served, asked):
+    run = AuditedRun(tmp_path)
+    agent = pusher.rows.agent(served)
+    if served == "old":
+        pusher.rows.agent("terminus-2", duplicate_of=agent)
+    row = run.row(pusher.rows, username="grace", job_name="another", agent=agent)
+    pusher.rows.load()
+    told = f"row {row} of grace serves this agent, model and benchmark with 0.3333"
+    assert refused(pusher, run, agent=asked) == [("pair-served", told)]
 
 
 def test_a_row_that_may_be_the_runs(pusher, tmp_path):
@@ -141,6 +167,23 @@ def test_a_row_that_may_be_the_runs(pusher, tmp_path):
 )  # fmt: skip
 def test_names_that_are_none(pusher, tmp_path, names, code, found):
     assert refused(pusher, AuditedRun(tmp_path), **names, forced=True) == [(code, found)]
+
+
+def test_a_benchmark_that_nothing_knows_is_not_made(pusher, tmp_path):
+    """The run's own size and name may be anything; under a misspelt one no board finds its score."""
+    run = AuditedRun(tmp_path)
+    before = pusher.rows.everything()
+    for apply in (False, True):
+        outcome = pusher.push(run, benchmark="smal_bench", apply=apply)
+        (problem,) = outcome.problems
+        assert (outcome.exit, problem.code, problem.where) == (Exit.USAGE, "benchmark-unknown", "--benchmark-name")
+        assert problem.found == "'smal_bench', which neither the database has nor a file of benchmarks"
+        assert problem.fix.startswith(f"did you mean '{BENCHMARK}' or ")
+        assert problem.fix.endswith("?; or describe it in a file of the form of benchmarks.yaml: --benchmarks FILE")
+    assert pusher.rows.everything() == before
+    pusher.rows.benchmark("smal_bench")
+    pusher.rows.load()
+    assert pusher.push(run, benchmark="smal_bench").exit == Exit.DONE
 
 
 @pytest.mark.parametrize(
@@ -238,6 +281,7 @@ def test_names_that_cannot_be_told_are_asked_for(pusher, tmp_path):
             "name it: --benchmark-name NAME",
         ),
     ]
+    (tmp_path / "benchmarks.yaml").write_text("unheard-of: {tasks: 4}")
     assert pusher.push(run, model="hosted_vllm/org/named", benchmark="unheard-of").exit == Exit.DONE
     assert [one["name"] for one in pusher.table("models")] == ["org/named"]
     assert [one["name"] for one in pusher.table("benchmarks")] == ["unheard-of"]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from uuid import UUID
 
 import pytest
 
 from benchwright.contract import Exit, Failure
-from benchwright.harbor import read_job
+from benchwright.harbor import read_job, resolve_job_folder
+from benchwright.harbor.traces import TraceOptions, plan_traces
 from benchwright.rehearsal.harbor_jobs import JobShape, grow_job
 from benchwright.repair.push_trials import read_trial_rows
 from benchwright.repair.storable import TOO_DEEP
@@ -63,6 +65,22 @@ def test_what_is_odd_beside_a_reward_does_not_lose_it(folder, odd):
     (found,) = [one for one in rows_of(folder) if one.trial.folder == name]
     assert (found.row["reward"], found.row["verifier_started_at"]) == (1.0, None)
     assert found.task["path"] == found.task["name"]
+
+
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00"])
+def test_a_time_that_is_none_in_every_zone_is_none(folder, time):
+    name = edited(folder, lambda result: result.update(started_at=time, verifier={"started_at": time}))
+    (found,) = [one for one in rows_of(folder) if one.trial.folder == name]
+    assert (found.row["started_at"], found.row["verifier_started_at"]) == (None, None)
+
+
+def test_a_folder_whose_name_is_no_text(folder):
+    name = edited(folder, lambda result: None)
+    (folder / name).rename(folder / os.fsdecode(b"caf\xe9__abcdefg"))
+    (found,) = [one for one in rows_of(folder) if one.row["reward"] == 1.0]
+    assert found.row["trial_name"] == "caf\\xe9__abcdefg"
+    (trial,) = [path for one, path in plan_traces(resolve_job_folder(folder), TraceOptions()).trials if one.reward == 1]
+    assert (trial / "result.json").exists()
 
 
 def test_what_no_database_takes_is_replaced(folder):

@@ -8,14 +8,16 @@ import psycopg
 import pytest
 from registered import BENCHMARK, HASH, PARTIAL, REAL, SERVED, SERVED_TOO, Bench, Queue, Repairer
 
-from audit_runs import BENCHMARKS, AuditedRun
+from audit_runs import BENCHMARKS, ORG, AuditedRun
 from benchwright.contract import Exit, Failure
 from benchwright.rehearsal.postgrest_standin import Answer
 from benchwright.repair import registration
+from benchwright.repair.push_names import NOBODY, made_id, version_hash
 from benchwright.repair.row_names import repointed
 from benchwright.repair.undo_file import read_undo
 from benchwright.slurm import Clients
 from eval_databases import numbered
+from hub_standin import TOKEN
 from kills import kills
 from scripts_in_process import Script
 
@@ -150,13 +152,55 @@ class TestModels:
         assert (exit_code, problem.code) == (Exit.REFUSED, "other-name")
         assert problem.found == f"its model is {REAL}, which is a name, and not {name}"
 
-    def test_names_that_are_not_there_or_several_times(self, bench, rows, ada):
+    def test_a_model_that_is_not_there_is_made_as_a_push_makes_it(self, bench, rows, ada):
+        """The name that the audit prints is often new; a sibling's is none of its business."""
+        job = bench.job(bench.served)
+        bench.load()
+        start = rows.everything()
+        made, name = made_id("models", "laion/real-modle-8B"), "laion/real-modle-8B"
+        dry = ada.run("fix-model", row=job, model_name=name, apply=False)
+        assert dry.details[0] == f"model {name} ({made}), which is not there -> made"
+        done = ada.run("fix-model", row=job, model_name=f"hosted_vllm/{name}")
+        assert done.details == [
+            f"model {name} ({made}), which is not there -> made",
+            f"row {job}: model {SERVED} -> {name}",
+            f"2 usage rows of its trials: model {SERVED} -> {name}",
+            f"model {SERVED} ({bench.served}), to which nothing refers then -> gone",
+        ]
+        there = only(rows, "models", made)
+        assert {column: there[column] for column in ("name", "created_by", "agent_id", "weights_location")} == {
+            "name": name,
+            "created_by": "ada",
+            "agent_id": NOBODY,
+            "weights_location": f"https://huggingface.co/{name}",
+        }
+        assert only(rows, "sandbox_jobs", job)["model_id"] == made
+        assert ada.run("fix-model", row=job, model_name=name).summary == "nothing left to do"
+        ada.run("undo", file=ada.undo_files()[0])
+        assert rows.everything() == start
+
+    def test_a_model_that_was_made_stays_where_others_took_it_up(self, bench, rows, ada):
+        job = bench.job(bench.served)
+        bench.load()
+        ada.run("fix-model", row=job, model_name="laion/new-8B")
+        made = made_id("models", "laion/new-8B")
+        with psycopg.connect(rows.server.url) as connection:
+            connection.execute("UPDATE models SET base_model_id = %s WHERE name = %s", [made, REAL])
+        undone = ada.run("undo", file=ada.undo_files()[0])
+        assert f"drop_model {made} stays: 1 of models.base_model_id refer to it" in undone.details
+        assert only(rows, "sandbox_jobs", job)["model_id"] == bench.served
+        assert only(rows, "models", made)
+
+    def test_names_that_are_none_or_several_times(self, bench, rows, ada):
         twin = rows.model(REAL)
         job = bench.job(bench.served)
         bench.load()
-        exit_code, problem = refused(ada, "fix-model", row=job, model_name="laion/real-modle-8B")
+        exit_code, problem = refused(ada, "fix-model", row=job, model_name=numbered(77))
         assert (exit_code, problem.code) == (Exit.USAGE, "no-such-model")
-        assert (problem.found, problem.fix) == ("no model is called 'laion/real-modle-8B'", f"did you mean '{REAL}'?")
+        exit_code, problem = refused(ada, "fix-model", row=job, model_name="no name")
+        assert (exit_code, problem.where, problem.expected) == (Exit.USAGE, "--model-name", "NAME or ORG/NAME")
+        exit_code, problem = refused(ada, "fix-model", row=job, model_name="1774950145766000")
+        assert (exit_code, problem.code) == (Exit.REFUSED, "numeric-model")
         exit_code, problem = refused(ada, "fix-model", row=job, model_name=REAL)
         assert (exit_code, problem.found) == (Exit.USAGE, f"2 models are called {REAL}")
         ada.run("fix-model", row=job, model_name=twin)
@@ -222,6 +266,36 @@ class TestBenchmarks:
         exit_code, problem = refused(ada, "drop-orphan-benchmark", benchmark_name=BENCHMARK)
         assert (exit_code, problem.code) == (Exit.REFUSED, "proper-name")
         assert refused(ada, "drop-orphan-benchmark", benchmark_name="x")[0] == Exit.USAGE
+
+    @pytest.mark.parametrize("own", [False, True], ids=["shipped", "of a file"])
+    def test_a_benchmark_that_is_known_and_not_there_is_made_as_a_push_makes_it(self, bench, rows, ada, tmp_path, own):
+        job = bench.job(benchmark=bench.hash)
+        bench.load()
+        start = rows.everything()
+        name, file = ("mine_7", tmp_path / "more.yaml") if own else ("gaia_127", None)
+        if file is not None:
+            file.write_text("mine_7: {tasks: 7}")
+        done = ada.run("fix-benchmark", row=job, benchmark_name=name.replace("_", "-"), benchmarks=file)
+        made = made_id("benchmarks", name)
+        assert done.details == [
+            f"benchmark {name} ({made}), which is not there -> made",
+            f"row {job}: benchmark {HASH} -> {name}",
+            f"benchmark {HASH} ({bench.hash}), to which nothing refers then -> gone",
+        ]
+        there = only(rows, "benchmarks", made)
+        assert (there["name"], there["benchmark_version_hash"]) == (name, version_hash(name, [HASH]))
+        (link,) = rows.everything()["sandbox_benchmark_tasks"]
+        assert (link["benchmark_id"], link["benchmark_name"], link["task_checksum"]) == (made, name, "t")
+        ada.run("undo", file=ada.undo_files()[0])
+        assert rows.everything() == start
+
+    def test_a_benchmark_that_nothing_knows_is_not_made(self, bench, rows, ada):
+        job = bench.job(benchmark=bench.hash)
+        bench.load()
+        exit_code, problem = refused(ada, "fix-benchmark", row=job, benchmark_name="terminal_bnch_2")
+        assert (exit_code, problem.code) == (Exit.USAGE, "no-such-benchmark")
+        assert problem.fix.startswith(f"did you mean '{BENCHMARK}'")
+        assert problem.fix.endswith("; or describe it in a file of the form of benchmarks.yaml: --benchmarks FILE")
 
     def test_a_row_under_another_name_is_left(self, bench, rows, ada):
         rows.benchmark("gaia_127")
@@ -750,9 +824,40 @@ class TestScript:
         bench.load()
         words = ["fix-model", "--row", job, "--model-name", REAL, "--handoff", tmp_path / "sheet.md"]
         assert script.answer(*words)["exit"] == 5
-        sheet = (tmp_path / "sheet.md").read_text()
-        assert f"- row {job}: it is bob's, expected a row of yours" in sheet
-        assert f"fix-model --row {job} --model-name {REAL}" in sheet
+        assert (tmp_path / "sheet.md").read_text().splitlines()[2:10] == [
+            "It is for the row's owner to do.",
+            "",
+            f"- row {job}: it is bob's",
+            "",
+            "## Run, in this order, from the root of a checkout of benchwright",
+            "",
+            "```bash",
+            ".venv/bin/python scripts/database/repair_registration.py fix-model"
+            f" --row {job} --model-name {REAL} --apply",
+        ]
+
+    def test_what_comes_next_is_an_audit_of_the_run_where_it_is_known(
+        self, bench, rows, script, settings, hub, tmp_path
+    ):
+        settings.setenv("HF_ENDPOINT", hub.url)
+        settings.setenv("HF_TOKEN", TOKEN)
+        run = AuditedRun(tmp_path)
+        run.upload(hub)
+        row = run.row(rows, id=run.aggregate["id"], hf_traces_link=None)
+        job = bench.job(bench.served)
+        bench.load()
+        link = ["--link", f"{ORG}/{run.tag}-traces", "--job-dir", run.folder]
+        (audit,) = script.answer("link-traces", "--row", row, *link, "--apply")["next"]
+        assert audit.endswith(f"/scripts/eval/audit_evals.py {run.folder}")
+        assert script.answer("fix-model", "--row", job, "--model-name", REAL, "--apply")["next"] == []
+
+    def test_where_nothing_is_to_do_nothing_comes_next(self, bench, rows, script):
+        job = bench.job(job_status="Started")
+        bench.load()
+        answer = script.answer("drop-stale")
+        assert answer["summary"] == "DRY RUN: nothing written; nothing to do"
+        assert len(answer["data"]["stays"]) == 1, job
+        assert (answer["data"]["changes"], answer["next"]) == ([], [])
 
     def test_a_sheet_for_who_may_install_functions(self, bench, rows, script, tmp_path, backend):
         job = bench.job(bench.served)
@@ -768,7 +873,8 @@ class TestScript:
             assert answer["exit"] == 0
             return
         assert (answer["exit"], answer["problems"][0]["code"]) == (5, "needs-function")
-        assert 'psql "$DATABASE_URL" -f ' in (tmp_path / "sheet.md").read_text()
+        install = 'psql "$DATABASE_URL" -f src/benchwright/evaldb/functions.sql'
+        assert install in (tmp_path / "sheet.md").read_text().splitlines()
         assert rows.everything() == start
         assert script.answer(*words)["exit"] == 0  # once they are installed
 

@@ -271,6 +271,26 @@ def test_a_table_of_what_is_no_model(script, cluster, tmp_path, table):
     assert (answer["exit"], codes(answer), cluster.calls) == (2, ["bad-table"], [])
 
 
+def test_what_the_launch_scripts_resume_would_delete_is_told(script, cluster):
+    cluster.models("org/one")
+    folder = cluster.job("org/one")
+    (folder / "notes").mkdir()
+    passed = next(path for path in folder.glob("*/result.json") if '"reward": 1' in path.read_text())
+    error = {"exception_type": "CancelledError", "exception_message": "", "exception_traceback": "", "occurred_at": ""}
+    passed.write_text(json.dumps(json.loads(passed.read_text()) | {"exception_info": error}))
+    settle(folder)
+    answer = script.answer("--priority-file", cluster.list, "--apply")
+    assert (answer["exit"], [(one["code"], one["found"]) for one in answer["problems"]], cluster.calls) == (
+        1,
+        [
+            ("not-prepared", "folders that a resume deletes: notes"),
+            ("valid-trials", "the filter of the launch deletes 1 valid trial"),
+        ],
+        [],
+    )
+    assert (folder / "notes").exists()
+
+
 def test_an_installed_harness_needs_all_that_leads_to_its_tunnel(script, cluster, settings):
     cluster.models("org/one")
     cluster.job("org/one", agents=[{"name": "swe-agent", "model_name": "hosted_vllm/org/one"}])

@@ -84,7 +84,7 @@ def repair(what: str, row: RowFacts, *values: str) -> str:
 
 
 def _iris_launch(name: str) -> str:
-    return f"python eval/cloud/launch_eval_iris.py --job_name {shlex.quote(name)} --max-retries 2"
+    return f"{_PYTHON} scripts/iris/relaunch_eval.py {shlex.quote(name)}"
 
 
 def _is_iris(facts: EvalFacts) -> bool:

@@ -86,8 +86,17 @@ def filed_elsewhere(facts: EvalFacts) -> str | None:
 
 
 def serving(facts: EvalFacts) -> RowFacts | None:
-    """A row of another run with a score for the same agent, model and benchmark, unless it is known to be partial."""
-    return next((row for row in facts.rows or () if row.of_run == "no" and _serves(facts, row)), None)
+    """The row of another run that shows a score for the same agent, model and benchmark."""
+    return next((row for row in scored(facts) if _is_of_agent(facts, row)), None)
+
+
+def scored(facts: EvalFacts) -> list[RowFacts]:
+    """Rows of other runs with a score for the same model and benchmark, but for those known to be partial."""
+    return [
+        row
+        for row in facts.rows or ()
+        if row.of_run == "no" and row.status == FINISHED and row.score is not None and row.fails is not True
+    ]
 
 
 def advice(facts: EvalFacts, decision: Decision, *, now: datetime) -> tuple[RowAdvice, ...]:
@@ -130,9 +139,8 @@ def _is_needed(facts: EvalFacts, row: RowFacts, decision: Decision) -> bool:
     return row in standing(facts) and decision.verdict not in _LAUNCHED_ANEW
 
 
-def _serves(facts: EvalFacts, row: RowFacts) -> bool:
-    same_agent = facts.agent is None or row.agent is None or facts.agent == row.agent
-    return same_agent and row.status == FINISHED and row.score is not None and row.fails is not True
+def _is_of_agent(facts: EvalFacts, row: RowFacts) -> bool:
+    return facts.agent is None or row.agent is None or facts.agent.casefold() == row.agent.casefold()
 
 
 def _age(row: RowFacts) -> tuple[bool, float, str]:

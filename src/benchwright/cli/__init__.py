@@ -1,8 +1,18 @@
 """The script shell: parser, printing, progress, commands, hand-off sheets. Scripts import it; no other package does."""
 
-from benchwright.cli.commands import command, option, repeated
+from benchwright.cli.commands import command, command_elsewhere, option, repeated
 from benchwright.cli.handoff import Handoff
 from benchwright.cli.parser import ScriptParser, positive
 from benchwright.cli.shell import Shell, run_script
 
-__all__ = ["Handoff", "ScriptParser", "Shell", "command", "option", "positive", "repeated", "run_script"]
+__all__ = [
+    "Handoff",
+    "ScriptParser",
+    "Shell",
+    "command",
+    "command_elsewhere",
+    "option",
+    "positive",
+    "repeated",
+    "run_script",
+]

@@ -1,4 +1,4 @@
-"""The command lines that scripts print for what comes next: they run as they stand, from any folder."""
+"""The command lines that scripts print for what comes next, here from any folder, elsewhere from a checkout's root."""
 
 from __future__ import annotations
 
@@ -11,6 +11,13 @@ from pathlib import Path
 def command(script: str | Path, *words: str | Path) -> str:
     """The command that runs a script with the Python of this one. Paths among ``words`` are made absolute."""
     return shlex.join([sys.executable, str(Path(script).resolve()), *map(_word, words)])
+
+
+def command_elsewhere(script: str | Path, *words: str | Path) -> str:
+    """The same on another machine, from the root of its checkout: scripts are below ``scripts`` there, too."""
+    path = Path(script).resolve()
+    place = path.relative_to(next(folder for folder in path.parents if folder.name == "scripts").parent)
+    return shlex.join([".venv/bin/python", str(place), *map(_word, words)])
 
 
 def option(name: str, value: object) -> list[str]:

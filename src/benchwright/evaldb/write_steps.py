@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -147,7 +148,8 @@ def row_refused(place: str, said: str) -> Failure:
 
 def needs_function(place: str, name: str) -> Failure:
     """The refusal of a plan whose functions the database does not have."""
-    fix = f'have them installed (psql "$DATABASE_URL" -f {FUNCTIONS}), or set DATABASE_URL: Postgres needs none'
+    install = f'psql "$DATABASE_URL" -f {shlex.quote(str(FUNCTIONS))}'
+    fix = f"have them installed ({install}), or set DATABASE_URL: Postgres needs none"
     problem = Problem("needs-function", place, f"it has no function {name}", "the functions of functions.sql", fix)
     return Failure(problem, exit=Exit.REFUSED)
 

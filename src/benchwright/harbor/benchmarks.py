@@ -51,6 +51,11 @@ class Benchmarks:
             for name in (*benchmark.aliases, *benchmark.datasets, benchmark.name)
         }
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The benchmarks' names, as the evaluation database has them."""
+        return tuple(benchmark.name for benchmark in self.known)
+
     @classmethod
     def load(cls, own: Path | None = None) -> Benchmarks:
         """The shipped benchmarks, and those of a file of the same form, which win.

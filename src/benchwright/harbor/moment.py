@@ -17,9 +17,9 @@ def moment(text: Any) -> datetime | None:
     try:
         found = datetime.fromisoformat(text)
         aware = found if found.tzinfo else found.astimezone()
-        return aware if MINYEAR < aware.year < MAXYEAR else None
     except (ValueError, OverflowError, OSError):
         return None
+    return aware if MINYEAR < aware.year < MAXYEAR else None
 
 
 def seconds(start: Any, end: Any) -> float | None:

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from benchwright.contract import Failure
@@ -123,6 +124,12 @@ def _without_result(tree: Tree, name: str) -> Seen:
 def as_text(name: str) -> str:
     """A file's name in a form that can be written anywhere: a byte that is no UTF-8 comes as its number."""
     return name if name.isascii() else os.fsencode(name).decode(errors="backslashreplace")
+
+
+def real_names(folder: Path) -> dict[str, str]:
+    """The names in a folder that are shown in another form, by that form."""
+    names = (path.name for path in folder.iterdir())
+    return {shown: name for name in names if (shown := as_text(name)) != name}
 
 
 def _unread(tree: Tree, name: str, state: TrialState, why: str) -> Trial:

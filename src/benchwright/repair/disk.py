@@ -23,8 +23,9 @@ from benchwright.audit.command import gathered
 from benchwright.audit.gather import ShowProgress
 from benchwright.audit.options import AuditOptions
 from benchwright.audit.record import Audited, audit
-from benchwright.audit.rows import foreign
-from benchwright.contract import Exit, Failure, Problem, some
+from benchwright.audit.rows import foreign, standing
+from benchwright.audit.trace_names import repo_of_link
+from benchwright.contract import Exit, Failure, Problem, counted, some
 from benchwright.files import FileLock, read_json, write_json
 from benchwright.files.atomic import sync_folder
 from benchwright.harbor import resolve_job_folder
@@ -32,6 +33,9 @@ from benchwright.harbor.progress import REJECTED
 from benchwright.harbor.remark import named
 from benchwright.harbor.resume_checks import read_settings
 from benchwright.harbor.scan import CONFIG, LOCK, META, RESULT
+from benchwright.harbor.traces import TraceOptions, plan_traces
+from benchwright.objects import settings_from_environment
+from benchwright.repair.trace_upload import open_hub
 
 HOME = ".freed"
 _HARBORS_OWN = frozenset({".sources"})
@@ -39,6 +43,7 @@ _RUNS_OWN = frozenset({CONFIG, LOCK, META, RESULT, REJECTED, "result_with_std_er
 """What Harbor and a launch write into a job's folder, besides their logs."""
 _GOOD = frozenset({"pass", "warn"})
 _PROVING = {"finished": _GOOD, "score": _GOOD, "trials": _GOOD, "traces": frozenset({"pass"})}
+_MOST_NAMES = 20
 FreeState = Literal["there", "deleting", "stopped", "freed"]
 """The folder is in its place; it is being deleted; that was stopped; nothing of it is left."""
 
@@ -190,7 +195,23 @@ def prove(
         if other := foreign(one.facts):
             told = f"row {other.id} of this run is {other.owner}'s"
             against.append((Problem("not-yours", one.facts.run_tag, told, "a row of yours", "tell them"), Exit.REFUSED))
+    if not against:
+        against += [(problem, Exit.REFUSED) for problem in _not_uploaded(job_dir, audited)]
     return audited, against
+
+
+def _not_uploaded(job_dir: Path, audited: Sequence[Audited]) -> Iterator[Problem]:
+    """That trials with a trajectory are in no repo that a row of theirs links: the audit takes most of them for all."""
+    place = resolve_job_folder(job_dir)
+    links = [repo for one in audited for row in standing(one.facts) if row.link and (repo := repo_of_link(row.link))]
+    hub = open_hub(settings_from_environment(), writes=False)
+    there = {name for repo in dict.fromkeys(links) for name in hub.look(repo, whole=True).trials or ()}
+    lacking = list(plan_traces(place, TraceOptions()).untold(there))
+    if lacking:
+        found = f"{some(links)} lacks {counted(len(lacking), 'trial')} with a trajectory: {some(lacking, _MOST_NAMES)}"
+        upload = [".venv/bin/python", "scripts/harbor/make_and_upload_trace_dataset.py", "--job-dir", str(job_dir)]
+        fix = f"upload them first: {shlex.join([*upload, '--repo_id', links[0], '--episodes', 'last'])}"
+        yield Problem("not-uploaded", place.name, found, "the traces of every trial", fix)
 
 
 def holds_others(folder: Path) -> Iterator[Problem]:

@@ -13,21 +13,22 @@ from benchwright.audit.facts import RowFacts
 from benchwright.audit.gather import Gathered, ShowProgress
 from benchwright.audit.refusals import refusals
 from benchwright.audit.registration import lacks
-from benchwright.audit.rows import own
-from benchwright.audit.run import Leg
+from benchwright.audit.rows import own, scored
+from benchwright.audit.run import Leg, Run
 from benchwright.audit.trace_names import repo_of_link, trace_orgs
 from benchwright.contract import Exit, Failure, Outcome, Problem, some, usage_error
 from benchwright.evaldb import EvalDatabase, configured, open_database, open_writer
 from benchwright.harbor import resolve_job_folder
+from benchwright.harbor.benchmarks import Benchmarks
 from benchwright.objects import settings_from_environment
 from benchwright.repair.iris_copy import copied_down
 from benchwright.repair.own_row import Owners
 from benchwright.repair.push_identity import Identity, identity_of, the_leg, trials_of
 from benchwright.repair.push_job import job_values
 from benchwright.repair.push_known import Known, read_known
-from benchwright.repair.push_names import version_hash
+from benchwright.repair.push_names import check_known, version_hash
 from benchwright.repair.push_options import PushOptions, Talk, audited
-from benchwright.repair.push_plan import Push, PushPlan, plan_push
+from benchwright.repair.push_plan import NamedBy, Push, PushPlan, plan_push
 from benchwright.repair.push_report import applied_outcome, dry_outcome, refused_outcome
 from benchwright.repair.push_traces import TraceUploader, check_uploaded, is_there, repo_of_run
 from benchwright.repair.push_trials import read_trial_rows
@@ -124,7 +125,7 @@ class _Pushing:
                 self.talk(f"{table}: {number:,}")
             written = writer.write(plan.writes) if plan.writes else ()
             proof = verify(plan, database)
-            return applied_outcome(self.leg, plan, written, proof, database.place)
+            return applied_outcome(self.leg, plan, written, proof, database.place, uploaded=uploaded)
 
     @contextmanager
     def _database(self) -> Iterator[EvalDatabase | None]:
@@ -168,16 +169,21 @@ class _Pushing:
             trials=tuple(read_trial_rows(folders, trials, row_id)),
             lacks=lacks(row, leg.facts.trials) if row and row.status == "Finished" else None,
             forced=self.options.forced,
-            by_launch=row_id not in [id.lower() for id in (leg.run.result_id, leg.run.hint.row_id) if id],
+            named_by=_named_by(leg.run, row_id),
+            others=tuple(scored(leg.facts)),
         )
 
     def _plan(self, push: Push, link: str | None, database: EvalDatabase | None) -> PushPlan:
         """The plan of a push that links its traces, as the database is now."""
-        known = read_known(database, push.row_id, push.trials) if database else Known()
+        others = [row.id for row in push.others]
+        known = read_known(database, push.row_id, push.trials, others) if database else Known()
         there = known.row["hf_traces_link"] if known.row else None
         if there and link and repo_of_link(there) == repo_of_link(link):
             link = there
-        return plan_push(replace(push, values={**push.values, "hf_traces_link": link}), known)
+        plan = plan_push(replace(push, values={**push.values, "hf_traces_link": link}), known)
+        if database is not None and any(change.write.table == "benchmarks" for change in plan.changes):
+            check_known(push.identity.benchmark, known.benchmarks, Benchmarks.load(self.options.benchmarks))
+        return plan
 
     def _new_id(self) -> str:
         """The id of a row to be made: the run's own, or the one that a person gave it.
@@ -245,3 +251,9 @@ class _Pushing:
         link = uploader.upload(folders[0], repo, apply=True)
         check_uploaded(open_hub(self.settings, writes=False), self.leg.run, repo)
         return link
+
+
+def _named_by(run: Run, row_id: str) -> NamedBy:
+    """What says that a row is a run's."""
+    ids = [(id or "").lower() for id in (run.result_id, run.hint.row_id)]
+    return "itself" if row_id == ids[0] else "manifest" if row_id == ids[1] else "launch"

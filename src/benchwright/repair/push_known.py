@@ -20,7 +20,7 @@ class Known:
 
     ``row`` is the row under the run's id, ``of_row`` all trials of it. ``trials`` and ``tasks`` are those that the run
     has, by id and by checksum, ``task_names`` the checksums under (source, name), ``linked`` the tasks that benchmarks
-    have, ``used`` the trials that have a usage row.
+    have, ``used`` the trials that have a usage row, ``agents_of`` the agents of other runs' rows.
     """
 
     agents: Sequence[AgentRow] = ()
@@ -33,10 +33,11 @@ class Known:
     task_names: Mapping[tuple[str | None, str], str] = field(default_factory=dict)
     linked: frozenset[tuple[str, str]] = frozenset()
     used: frozenset[str] = frozenset()
+    agents_of: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_known(database: EvalDatabase, row_id: str, trials: Sequence[TrialRows]) -> Known:
-    """Everything that a plan compares with.
+def read_known(database: EvalDatabase, row_id: str, trials: Sequence[TrialRows], others: Sequence[str] = ()) -> Known:
+    """Everything that a plan compares with; ``others`` are the ids of other runs' rows.
 
     Raises:
         Failure: as ``EvalDatabase`` does.
@@ -47,7 +48,9 @@ def read_known(database: EvalDatabase, row_id: str, trials: Sequence[TrialRows])
     tasks = database.records("sandbox_tasks", "checksum", checksums, columns=_TASK)
     same_names = database.records("sandbox_tasks", "name", names, columns=_TASK)
     links = database.records("sandbox_benchmark_tasks", "task_checksum", checksums, columns=_LINK)
+    jobs = database.records("sandbox_jobs", "id", others, columns=("id", "agent_id"))
     return Known(
+        agents_of={job["id"]: job["agent_id"] for job in jobs},
         agents=database.agents(),
         models=database.models(),
         benchmarks=database.benchmarks(),

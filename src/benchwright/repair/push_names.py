@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
@@ -9,13 +10,15 @@ from dataclasses import dataclass
 from typing import TypeVar
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from benchwright.contract import Exit, Failure, Problem, some
+from benchwright.contract import Exit, Failure, Problem, some, usage_error
 from benchwright.evaldb import AgentRow, BenchmarkRow, ModelRow, Record
+from benchwright.harbor.benchmarks import Benchmarks
 
 NOBODY = str(UUID(int=0))
 """The agent that a model was trained with, for one that was not trained here; the column refers to no table."""
 NO_TRAINING = "1970-01-01T00:00:00+00:00"
 """When such a model's training began."""
+BENCHMARKS_FILE = "a file of the form of benchmarks.yaml: --benchmarks FILE"
 _SNAPSHOT = re.compile(r"[0-9a-f]{40}")
 
 
@@ -49,6 +52,12 @@ def row_called(rows: Sequence[_Row], table: str, name: str) -> _Row | None:
     return next(iter(originals.values()), None)
 
 
+def original_id(rows: Sequence[_Row], id: str) -> str:
+    """The id of what a row is a duplicate of, its own where it is none."""
+    by_id = {row.id: row for row in rows}
+    return _original(by_id[id], by_id).id if id in by_id else id
+
+
 def agent_row(rows: Sequence[AgentRow], name: str) -> NamedRow:
     """The agent's row."""
     return _meant(rows, "agents", name, {})
@@ -74,11 +83,43 @@ def benchmark_row(rows: Sequence[BenchmarkRow], name: str, version: str) -> Name
     return _meant(rows, "benchmarks", name, {"benchmark_version_hash": version})
 
 
+def benchmark_links(benchmark: NamedRow, version: str, checksums: Iterable[str]) -> list[Record]:
+    """The rows that name the tasks of a benchmark that is made."""
+    return [
+        {
+            "benchmark_id": benchmark.id,
+            "benchmark_name": benchmark.name,
+            "benchmark_version_hash": version,
+            "task_checksum": checksum,
+        }
+        for checksum in sorted(set(checksums))
+    ]
+
+
 def version_hash(name: str, datasets: Iterable[str]) -> str:
     """The version hash of a benchmark: SHA-256 of its dataset's snapshot, or of its name where none is known."""
     parts = [part for dataset in datasets for part in dataset.split("/")]
     snapshots = {part for part in parts if _SNAPSHOT.fullmatch(part)}
     return hashlib.sha256((snapshots.pop() if len(snapshots) == 1 else name).encode()).hexdigest()
+
+
+def check_known(name: str, rows: Iterable[BenchmarkRow], known: Benchmarks) -> None:
+    """Whether a benchmark may be made under a name: one that is ``known``, since others may be misspelt.
+
+    Raises:
+        Failure: it is not (code ``benchmark-unknown``, exit 2).
+    """
+    if known.resolve(name) is None:
+        ways = [near_names(name, {*known.names, *(row.name for row in rows)}), f"describe it in {BENCHMARKS_FILE}"]
+        found = f"{name!a}, which neither the database has nor a file of benchmarks"
+        fix = "; or ".join(filter(None, ways))
+        raise usage_error("--benchmark-name", found, "a benchmark that is known", fix, code="benchmark-unknown")
+
+
+def near_names(name: str, names: Iterable[str]) -> str:
+    """What may have been meant by a name that there is not, as a question; empty where nothing is like it."""
+    near = difflib.get_close_matches(name, sorted(names), n=3)
+    return f"did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
 def made_id(table: str, name: str) -> str:

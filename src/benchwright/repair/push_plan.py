@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from benchwright.audit.facts import RowFacts
 from benchwright.contract import Exit, Failure, Problem, counted, some
 from benchwright.evaldb import Insert, Record, Update
 from benchwright.evaldb.comparing import same
@@ -13,11 +14,23 @@ from benchwright.evaldb.rows import FINISHED
 from benchwright.repair.push_identity import Identity
 from benchwright.repair.push_job import NO_VERSION, RESULTS
 from benchwright.repair.push_known import Known
-from benchwright.repair.push_names import NamedRow, agent_row, benchmark_row, made_id, model_row
+from benchwright.repair.push_names import (
+    NamedRow,
+    agent_row,
+    benchmark_links,
+    benchmark_row,
+    made_id,
+    model_row,
+    original_id,
+)
 from benchwright.repair.push_trials import TrialRows
 
 _VERSION_DIGITS = 12
 """Of a task's checksum behind its dataset's name, where another version of the task has the name alone."""
+
+
+NamedBy = Literal["itself", "manifest", "launch"]
+_NAMING: Mapping[NamedBy, str] = {"manifest": "manifest", "launch": "meta.env"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +55,9 @@ class Push:
 
     ``is_new`` says that this run has no row yet. ``values`` are those of the row (see ``push_job``), ``version`` is the
     hash of a benchmark to be made. ``lacks`` is what a finished row does not show of the run, None where it does;
-    ``forced`` writes over what is there and differs. ``by_launch`` says that nothing but the launch's record names the
-    row: a record that was copied with a folder names another run's.
+    ``forced`` writes over what is there and differs. ``named_by`` is what says that the row is the run's: its own
+    id, or else a person's manifest, or only the launch's record, which may have been copied from another run.
+    ``others`` are other runs' rows with a score for the model and the benchmark.
     """
 
     tag: str
@@ -56,7 +70,8 @@ class Push:
     trials: tuple[TrialRows, ...]
     lacks: str | None = None
     forced: bool = False
-    by_launch: bool = False
+    named_by: NamedBy = "itself"
+    others: tuple[RowFacts, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +118,8 @@ class _Planning:
         self._settle()
         names = self._names()
         row = self.known.row
+        if row is None:
+            self._check_pair(names[0])
         model = row["model_id"] if row else names[1].id
         changes = [*self._named(names), *self._tasks(), *self._links(names[2])]
         changes += self._new_row(names) if row is None else []
@@ -131,14 +148,34 @@ class _Planning:
         if row["username"] != push.owner:
             found = f"row {push.row_id} is {row['username']}'s, and not {push.owner}'s"
             self._refuse("not-yours", found, "a row of yours", "tell them")
-        if push.by_launch and row["job_status"] == FINISHED and row["job_name"] != push.values["job_name"]:
-            found = f"row {push.row_id}, which its meta.env names, is finished and of {row['job_name']}"
-            fix = f"if it is this run's after all, name it in a manifest: row_id {push.row_id}"
-            self._refuse("other-run", found, "a row of this run", fix)
+        self._check_finished(row)
         name = next((agent.name for agent in self.known.agents if agent.id == row["agent_id"]), None)
         if name is not None and name.casefold() != push.identity.agent.casefold():
             found = f"row {push.row_id} has the agent {name}, and the run {push.identity.agent}"
             self._refuse("other-agent", found, "one agent", f"if that is its name: --agent-name {name}")
+
+    def _check_finished(self, row: Mapping[str, Any]) -> None:
+        """Whether a finished row that has not this run's own id is another run's all the same."""
+        push = self.push
+        if push.named_by == "itself" or row["job_status"] != FINISHED:
+            return
+        own = {one.row["id"] for one in push.trials}
+        if self.known.of_row and not any(trial["id"] in own for trial in self.known.of_row):
+            theirs = counted(len(self.known.of_row), "trial")
+            found = f"row {push.row_id} is finished, and none of its {theirs} is this run's"
+            self._refuse("other-run", found, "a row of this run", f"correct the id in its {_NAMING[push.named_by]}")
+        elif push.named_by == "launch" and row["job_name"] != push.values["job_name"]:
+            found = f"row {push.row_id}, which its meta.env names, is finished and of {row['job_name']}"
+            fix = f"if it is this run's after all, name it in a manifest: row_id {push.row_id}"
+            self._refuse("other-run", found, "a row of this run", fix)
+
+    def _check_pair(self, agent: NamedRow) -> None:
+        """Whether no other run's row shows a score for this agent, whatever name either of them has for it."""
+        for other in self.push.others:
+            id = self.known.agents_of.get(other.id)
+            if id is not None and original_id(self.known.agents, id) == agent.id:
+                found = f"row {other.id} of {other.owner} serves this agent, model and benchmark with {other.score:.4f}"
+                self._refuse("pair-served", found, "a pair without a score: which run counts is for you to say")
 
     def _check_trials(self) -> None:
         """Whether trials with this run's ids are under its row, if they are anywhere."""
@@ -193,14 +230,9 @@ class _Planning:
         """The tasks of a benchmark that was made here, now or by a push that was interrupted."""
         if benchmark.id != made_id("benchmarks", benchmark.name):
             return
-        for checksum in sorted({one.task["checksum"] for one in self.push.trials}):
-            if (benchmark.id, checksum) not in self.known.linked:
-                record = {
-                    "benchmark_id": benchmark.id,
-                    "benchmark_name": benchmark.name,
-                    "benchmark_version_hash": self.push.version,
-                    "task_checksum": checksum,
-                }
+        checksums = (one.task["checksum"] for one in self.push.trials)
+        for record in benchmark_links(benchmark, self.push.version, checksums):
+            if (benchmark.id, record["task_checksum"]) not in self.known.linked:
                 yield Change("link", Insert("sandbox_benchmark_tasks", record))
 
     def _new_row(self, names: Sequence[NamedRow]) -> list[Change]:

@@ -48,7 +48,7 @@ def dry_outcome(
     leg: Leg, plan: PushPlan, uploads: str | None, place: str | None, remarks: Sequence[Problem]
 ) -> Outcome:
     """The plan. ``uploads`` is the repo that traces would go to, ``place`` the database, None where none was asked."""
-    what = _what(plan)
+    what = _what(plan, f"traces to {uploads}" if uploads else "")
     where = place or "a database that has nothing of it: none was asked"
     upload = [f"upload the traces to {uploads}"] if uploads else []
     return Outcome(
@@ -60,14 +60,16 @@ def dry_outcome(
     )
 
 
-def applied_outcome(leg: Leg, plan: PushPlan, written: Sequence[Written], proved: int, place: str) -> Outcome:
-    """What was written, and that it was read back."""
+def applied_outcome(
+    leg: Leg, plan: PushPlan, written: Sequence[Written], proved: int, place: str, *, uploaded: str | None
+) -> Outcome:
+    """What was written, and that it was read back. ``uploaded`` is the link to traces that went up for it."""
     known = sum(one.state == "done-already" for one in written)
     there = f", of which {counted(known, 'row')} {'was' if known == 1 else 'were'} there already" if known else ""
     proof = f"; {counted(proved, 'row')} read back" if proved else ""
     return Outcome(
-        f"{leg.facts.run_tag}: {_what(plan)} in {place}{there}{proof}",
-        {"applied": True, "run": _run(leg), "database": place, "plan": _plan(plan)},
+        f"{leg.facts.run_tag}: {_what(plan, f'traces at {uploaded}' if uploaded else '')} in {place}{there}{proof}",
+        {"applied": True, "run": _run(leg), "database": place, "upload": uploaded, "plan": _plan(plan)},
         list(_lines(plan)),
         plan.remarks,
     )
@@ -77,11 +79,13 @@ def _summary(text: str, *, applied: bool) -> str:
     return text if applied else f"{DRY_RUN}; {text}"
 
 
-def _what(plan: PushPlan) -> str:
+def _what(plan: PushPlan, upload: str) -> str:
+    """A push in short; ``upload`` are the traces in words, empty where they are there."""
+    before = f"{upload}; " if upload else ""
     if not plan.changes:
-        return f"nothing to do, row {plan.push.row_id} says all of it"
+        return f"{before or 'nothing to do, '}row {plan.push.row_id} says all of it"
     row = "a new row" if plan.push.is_new else "row"
-    return f"{row} {plan.push.row_id} of {plan.push.owner}, {counted(len(plan.changes), 'change')}"
+    return f"{before}{row} {plan.push.row_id} of {plan.push.owner}, {counted(len(plan.changes), 'change')}"
 
 
 def _run(leg: Leg) -> dict[str, Any]:

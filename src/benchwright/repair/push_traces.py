@@ -59,8 +59,10 @@ def repo_of_run(facts: EvalFacts, linked: str | None, asked: str | None, orgs: S
 
 
 def is_there(facts: EvalFacts, repo: str) -> bool:
-    """Whether the audit found the run's traces in a repo, so that there is nothing to upload."""
-    return any(one.name == repo and one.state == "filled" and one.of_this_run for one in facts.traces or ())
+    """Whether the audit found the traces of every valid trial in a repo, so that there is nothing to upload."""
+    valid = facts.trials.valid if facts.trials is not None else 0
+    found = next((one for one in facts.traces or () if one.name == repo), None)
+    return found is not None and bool(found.of_this_run) and found.shared >= valid
 
 
 def check_uploaded(hub: TraceHub, run: Run, repo: str) -> None:

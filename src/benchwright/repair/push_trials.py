@@ -17,7 +17,7 @@ from benchwright.evaldb import Record
 from benchwright.harbor import Folder, Trial
 from benchwright.harbor.json_text import NotJson, decode
 from benchwright.harbor.moment import moment
-from benchwright.harbor.scan import RESULT
+from benchwright.harbor.scan import RESULT, real_names
 from benchwright.harbor.tree import Odd
 from benchwright.repair.storable import Storable
 
@@ -98,14 +98,14 @@ def read_trial_rows(folders: Iterable[Path], trials: Iterable[Trial], job_id: st
     """
     storable = Storable()
     with contextlib.ExitStack() as opened:
-        trees = {path.name: opened.enter_context(Folder(path)) for path in folders}
+        trees = {path.name: (opened.enter_context(Folder(path)), real_names(path)) for path in folders}
         alone = next(iter(trees.values())) if len(trees) == 1 else None
         for trial in trials:
             if trial.state not in ("valid", "unscored"):
                 continue
             shard, _, name = trial.folder.rpartition("/")
-            tree = alone or trees[shard]
-            yield _rows(trial, _read(tree, trial, name), job_id, storable)
+            tree, names = alone or trees[shard]
+            yield _rows(trial, _read(tree, trial, names.get(name, name)), job_id, storable)
 
 
 def _read(tree: Folder, trial: Trial, name: str) -> _Result:

@@ -121,7 +121,7 @@ def begun(folder: Path, what: str, place: str) -> tuple[str, ...]:
 
 def _written(file: UndoFile, writer: RowWriter, *, adopted: bool) -> Done:
     written = writer.write(file.repair.plan)
-    file.become("written")
+    replace(file, repair=file.repair.with_rows(written)).become("written")
     return Done(file.repair, written, file.path, adopted)
 
 

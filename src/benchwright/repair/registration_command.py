@@ -16,6 +16,7 @@ from benchwright.audit.rows import WAITING
 from benchwright.audit.trace_hub import TraceHub
 from benchwright.contract import DRY_RUN, Exit, Failure, Outcome, Problem
 from benchwright.evaldb import EvalDatabase, Patience, RowWriter, configured, open_database, open_writer
+from benchwright.harbor.benchmarks import Benchmarks
 from benchwright.repair.own_row import Owners, OwnRow, check_at_rest, liveness, row_id
 from benchwright.repair.registration import Done, begun, carry_out, preview, take_back, undo_folder
 from benchwright.repair.registration_options import RepairOptions
@@ -107,7 +108,8 @@ class Registration:
         return fix_model(database, self._at_rest(database, owners, id), str(self.options.model_name))
 
     def _fix_benchmark(self, database: EvalDatabase, owners: Owners, id: str) -> Repair:
-        return fix_benchmark(database, self._at_rest(database, owners, id), str(self.options.benchmark_name))
+        known = Benchmarks.load(self.options.benchmarks)
+        return fix_benchmark(database, self._at_rest(database, owners, id), str(self.options.benchmark_name), known)
 
     def _link_traces(self, database: EvalDatabase, owners: Owners, id: str) -> Repair:
         own = self._at_rest(database, owners, id)

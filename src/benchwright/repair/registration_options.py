@@ -25,6 +25,7 @@ _NEEDS = {
     "undo": ("file",),
 }
 _TAKES = {
+    "fix-benchmark": ("benchmarks",),
     "drop-stale": ("row",),
     "link-traces": ("job_dir",),
     "deregister": ("job_dir", "iris", "iris_job", "iris_jobs", "benchmarks", "grandfather"),

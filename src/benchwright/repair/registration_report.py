@@ -17,7 +17,7 @@ def planned(repairs: Sequence[Repair], remarks: Sequence[str]) -> Outcome:
     changes = [change for repair in repairs for change in repair.changes]
     stays = [*(remark for repair in repairs for remark in repair.remarks), *remarks]
     summary = counted(len(changes), "change") + " to make" if changes else "nothing to do"
-    data = {"applied": False, "repairs": [_repair(one) for one in repairs], "stays": stays}
+    data = {"applied": False, "changes": changes, "repairs": [_repair(one) for one in repairs], "stays": stays}
     return Outcome(f"{DRY_RUN}; {summary}", data, details=[*changes, *stays], closing=(DRY_RUN,))
 
 
@@ -27,7 +27,7 @@ def undoing(file: UndoFile) -> Outcome:
     summary = (
         "it was taken back already" if file.state == "undone" else f"{counted(len(changes), 'change')} to take back"
     )
-    data = {"applied": False, "state": file.state, "repairs": [_repair(file.repair)]}
+    data = {"applied": False, "changes": list(changes), "state": file.state, "repairs": [_repair(file.repair)]}
     return Outcome(f"{DRY_RUN}; {summary}", data, details=changes, closing=(DRY_RUN,))
 
 

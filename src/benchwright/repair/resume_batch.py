@@ -12,14 +12,17 @@ from pathlib import Path
 
 from benchwright.audit.gather import ShowProgress
 from benchwright.contract import Exit, Problem, counted, usage_error
-from benchwright.harbor import Benchmarks, read_job
-from benchwright.harbor.resume import plan_resume
+from benchwright.harbor import Benchmarks, Taxonomy, read_job
+from benchwright.harbor.remark import named
+from benchwright.harbor.resume import endangered, plan_resume
 from benchwright.repair.at_rest import RestQuestion, ask_whether_at_rest
 from benchwright.repair.listener import LISTENER, ListenerOptions, Word, checks, policy_changes, settled
 from benchwright.repair.resume_candidates import Candidate, Candidates, FoundJob, find_folders, lacking
 from benchwright.repair.resume_chunks import ONCE_MORE, Chunk, Chunks, fire, rest_since
 
 HOME = ".resume-chunks"
+_LAUNCH_FILTER = "jupiter"
+"""The errors whose trials the launch script has Harbor delete before a resume (see error_taxonomy.yaml)."""
 _EACH = """\
 code=0
 for job; do "$0" job resume --job-path "$job" --filter-error-type '' || code=$?; done
@@ -89,7 +92,7 @@ def plan_batch(
     jobs = [job for its in waiting.values() for job in its]
     against = [(problem, Exit.NO) for problem in lacking(waiting, options.jobs_dir)]
     against += [(problem, Exit.ENVIRONMENT if apply else Exit.DONE) for problem in _missing(options)]
-    against += checks(options.listener, jobs) if options.listener else _unprepared(jobs)
+    against += [*checks(options.listener, jobs), *_endangered(jobs)] if options.listener else _unprepared(jobs)
     if jobs:
         folders = [job.folder for job in jobs]
         rest = ask_whether_at_rest(folders, options.question, now=now, talk=talk, progress=progress)
@@ -163,11 +166,31 @@ def _missing(options: BatchOptions) -> Iterator[Problem]:
             yield Problem(code, str(file), "no such file", "a file of the harness's checkout", fix)
 
 
+def _endangered(jobs: Sequence[FoundJob]) -> Iterator[tuple[Problem, Exit]]:
+    """What a resume as the launch scripts do it deletes for good: valid trials by its filter, and what is no trial."""
+    names = Taxonomy.load().filters[_LAUNCH_FILTER]
+    for job in jobs:
+        plan = plan_resume(job.folder, read_job(job.folder))
+        foreign = [move.name for move in plan.of_kind("foreign")]
+        if foreign:
+            found = f"folders that a resume deletes: {named(foreign)}"
+            yield Problem("not-prepared", str(job.folder), found, "trials alone", _prepare(job)), Exit.NO
+        valid = endangered(plan.kept.values(), names)
+        if valid:
+            found = f"the filter of the launch deletes {counted(len(valid), 'valid trial')}"
+            fix = "resume it with --launcher harbor, which deletes none"
+            yield Problem("valid-trials", str(job.folder), found, "none", fix), Exit.NO
+
+
+def _prepare(job: FoundJob) -> str:
+    """The command that saves what a resume would delete."""
+    return f".venv/bin/python scripts/eval/prepare_resume.py {shlex.quote(str(job.folder))} --apply"
+
+
 def _unprepared(jobs: Sequence[FoundJob]) -> Iterator[tuple[Problem, Exit]]:
     """The jobs with trials that Harbor would not run again, or with folders that it would delete."""
     for job in jobs:
         moves = plan_resume(job.folder, read_job(job.folder)).moves
         if moves:
-            fix = f".venv/bin/python scripts/eval/prepare_resume.py {shlex.quote(str(job.folder))} --apply"
             found = f"{counted(len(moves), 'folder')} in it that a resume leaves as they are, or deletes"
-            yield Problem("not-prepared", str(job.folder), found, "a prepared job", fix), Exit.NO
+            yield Problem("not-prepared", str(job.folder), found, "a prepared job", _prepare(job)), Exit.NO

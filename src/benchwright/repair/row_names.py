@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
+from uuid import UUID
 
+from benchwright.audit.model_names import plain_model
 from benchwright.contract import Exit, Failure, Problem, counted, some, usage_error
 from benchwright.evaldb import (
     BenchmarkRow,
     Call,
     EvalDatabase,
+    Insert,
     JobRow,
     ModelRow,
     Record,
@@ -25,7 +27,18 @@ from benchwright.evaldb import (
     is_run_name,
     model_key,
 )
+from benchwright.harbor.benchmarks import Benchmarks
 from benchwright.repair.own_row import OwnRow
+from benchwright.repair.push_identity import Asked
+from benchwright.repair.push_names import (
+    BENCHMARKS_FILE,
+    NamedRow,
+    benchmark_links,
+    benchmark_row,
+    model_row,
+    near_names,
+    version_hash,
+)
 from benchwright.repair.undo_file import Repair
 
 _Row = TypeVar("_Row", ModelRow, BenchmarkRow)
@@ -61,17 +74,21 @@ class _Steps:
 def fix_model(database: EvalDatabase, own: OwnRow, name: str) -> Repair:
     """The row, and the usage of its own trials, point at the model ``name``; a number that nothing names any more goes.
 
+    A model that is not there is made, as a push makes it.
+
     Raises:
-        Failure: the database has no such model, or several (exit 2); the row has the name of another model already
-            (code ``other-name``, exit 5); or as ``EvalDatabase.records``.
+        Failure: the name is none, or the database has several such models (exit 2); it is a server's number, or the row
+            has the name of another model already (code ``other-name``), exit 5; or as ``EvalDatabase.records``.
     """
     row, steps = own.row, _Steps(database, own.row)
-    right = _named(database.models(), name, "model")
+    right = _right_model(database, row, name)
     trials = database.records("sandbox_trials", "job_id", [row.id], columns=("id",))
     usage = database.records("sandbox_trial_model_usage", "trial_id", [trial["id"] for trial in trials])
     wrong = _wrong_model(database.models(), row, right, usage)
     if wrong is None:
         return steps.repair("fix-model")
+    if right.record is not None:
+        steps.add(Insert("models", right.record), f"model {right.name} ({right.id}), which is not there -> made")
     if row.model_id != right.id:
         steps.add(_repoint(row, "model_id", right.id), f"row {row.id}: model {row.model} -> {right.name}")
     wanted = repointed(usage, wrong.id, right.id)
@@ -93,19 +110,28 @@ def fix_model(database: EvalDatabase, own: OwnRow, name: str) -> Repair:
     return steps.repair("fix-model")
 
 
-def fix_benchmark(database: EvalDatabase, own: OwnRow, name: str) -> Repair:
+def fix_benchmark(database: EvalDatabase, own: OwnRow, name: str, known: Benchmarks) -> Repair:
     """The row points at the benchmark ``name``; a hash or a run's name to which nothing refers any more goes.
 
+    One that is ``known`` and not there is made, as a push makes it, with the tasks of the row's trials.
+
     Raises:
-        Failure: as for ``fix_model``.
+        Failure: there is no such benchmark, or several (exit 2); or as for ``fix_model``.
     """
     row, steps = own.row, _Steps(database, own.row)
-    right = _named(database.benchmarks(), name, "benchmark")
+    wrong = next((one for one in database.benchmarks() if one.id == row.benchmark_id), None)
+    right = _right_benchmark(database, name, known, wrong)
     if row.benchmark_id == right.id:
         return steps.repair("fix-benchmark")
-    wrong = next((one for one in database.benchmarks() if one.id == row.benchmark_id), None)
     if wrong is None or not _is_misnamed(wrong.name, [row.model] if row.model else [], row.job_name):
         raise _other_name(row, "benchmark", row.benchmark, name)
+    if right.record is not None:
+        made = f"benchmark {right.name} ({right.id}), which is not there -> made"
+        steps.add(Insert("benchmarks", right.record), made)
+        trials = database.records("sandbox_trials", "job_id", [row.id], columns=("id", "task_checksum"))
+        version = right.record["benchmark_version_hash"]
+        links = benchmark_links(right, version, (trial["task_checksum"] for trial in trials))
+        steps.plan += [Insert("sandbox_benchmark_tasks", link) for link in links]
     change = f"row {row.id}: benchmark {row.benchmark} -> {right.name}"
     steps.add(_repoint(row, "benchmark_id", right.id), change)
     others = _others(database.references("benchmarks", wrong.id), row)
@@ -124,7 +150,10 @@ def drop_orphan_benchmark(database: EvalDatabase, name: str, owner: str) -> Repa
         Failure: there is no such benchmark (exit 2); it has a proper name (code ``proper-name``), or something refers
             to it (``still-referenced``), exit 5; or as ``EvalDatabase.records``.
     """
-    wrong = _named(database.benchmarks(), name, "benchmark")
+    rows = database.benchmarks()
+    wrong = _called(rows, name, "benchmark")
+    if wrong is None:
+        raise _none_called(name, "benchmark", (row.name for row in rows))
     if not _is_misnamed(wrong.name, [model.name for model in database.models()], ""):
         found = f"{wrong.name} is neither a hash nor the name of a run"
         problem = Problem("proper-name", f"benchmark {wrong.id}", found, "a benchmark that nobody meant to make")
@@ -170,7 +199,7 @@ def _sum(one: int | None, other: int | None) -> int | None:
     return None if one is None and other is None else (one or 0) + (other or 0)
 
 
-def _wrong_model(models: Sequence[ModelRow], row: JobRow, right: ModelRow, usage: Sequence[Record]) -> ModelRow | None:
+def _wrong_model(models: Sequence[ModelRow], row: JobRow, right: NamedRow, usage: Sequence[Record]) -> ModelRow | None:
     """The model that stands where ``right`` should: the row's, or one that is left in the usage of its trials."""
     if row.model_id != right.id:
         wrong = next((one for one in models if one.id == row.model_id), None)
@@ -187,20 +216,53 @@ def _is_misnamed(name: str, models: Sequence[str], job_name: str) -> bool:
     return is_hash(name) or is_run_name(name, models=models, run_names=(job_name,))
 
 
-def _named(rows: Sequence[_Row], name: str, noun: Literal["model", "benchmark"]) -> _Row:
+def _right_model(database: EvalDatabase, row: JobRow, name: str) -> NamedRow:
+    """The model with a name, or with that id; one that is not there is to be made, of the name without its prefix."""
+    found = _called(database.models(), name, "model")
+    if found is not None:
+        return NamedRow(found.id, found.name)
+    if _is_id(name):
+        raise _none_called(name, "model", ())
+    Asked(model=name).check(row.job_name)
+    return model_row(database.models(), plain_model(name) or name, row.username)
+
+
+def _right_benchmark(database: EvalDatabase, name: str, known: Benchmarks, wrong: BenchmarkRow | None) -> NamedRow:
+    """The benchmark with a name, or with that id; one that is not there is to be made where it is ``known``."""
+    rows = database.benchmarks()
+    found = _called(rows, name, "benchmark")
+    if found is not None:
+        return NamedRow(found.id, found.name)
+    meant = known.resolve(name)
+    if meant is None:
+        raise _none_called(
+            name, "benchmark", {*known.names, *(row.name for row in rows)}, f"describe it in {BENCHMARKS_FILE}"
+        )
+    return benchmark_row(rows, meant.name, version_hash(meant.name, [wrong.name] if wrong is not None else []))
+
+
+def _is_id(name: str) -> bool:
+    try:
+        return str(UUID(name)) == name.lower()
+    except ValueError:
+        return False
+
+
+def _called(rows: Sequence[_Row], name: str, noun: Literal["model", "benchmark"]) -> _Row | None:
     """The one row with a name, or with that id."""
-    option = f"--{noun}-name"
     found = [row for row in rows if name in (row.name, row.id)]
     found = [row for row in found if row.duplicate_of is None] or found
-    if len(found) == 1:
-        return found[0]
-    if found:
+    if len(found) > 1:
         ids = f"one of {some((row.id for row in found), 10)}"
+        option = f"--{noun}-name"
         raise usage_error(option, f"{len(found)} {noun}s are called {name}", "one", f"name it by its id, {ids}")
-    near = difflib.get_close_matches(name, sorted({row.name for row in rows}), n=3)
-    fix = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
-    found_none = f"no {noun} is called {name!r}"
-    raise usage_error(option, found_none, f"the name of a {noun} that is there", fix, code=f"no-such-{noun}")
+    return found[0] if found else None
+
+
+def _none_called(name: str, noun: Literal["model", "benchmark"], names: Iterable[str], way_out: str = "") -> Failure:
+    fix = "; or ".join(filter(None, [near_names(name, names), way_out]))
+    found = f"no {noun} is called {name!r}"
+    return usage_error(f"--{noun}-name", found, f"the name of a {noun} that is there", fix, code=f"no-such-{noun}")
 
 
 def _other_name(row: JobRow, noun: str, present: str | None, name: str) -> Failure:

@@ -110,10 +110,14 @@ class HubTraces:
         the repo holds does not stop that.
 
         Raises:
-            Failure: as ``plan_traces``, ``TracePlan.write`` and ``upload``.
+            Failure: no trial has a row (code ``no-traces``, exit 1); or as ``plan_traces``, ``TracePlan.write`` and
+                ``upload``.
         """
         hub = open_hub(self._settings, writes=apply)
         plan = plan_traces(resolve_job_folder(folder), TraceOptions())
+        if next(plan.untold(()), None) is None:
+            fix = "register its score alone: --skip-hf"
+            raise Failure(Problem("no-traces", plan.run, "no trial has a trajectory", "traces to upload", fix))
         if not apply:
             try:
                 standing_of(hub, repo, run_of(plan))

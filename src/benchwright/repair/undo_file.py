@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from benchwright.contract import Exit, Failure, Problem, said, usage_error
-from benchwright.evaldb import Call, Insert, Update, Write
+from benchwright.evaldb import Call, Insert, Record, Update, Write, Written
 from benchwright.files import read_json, write_json
 
 _FORM = 1
@@ -23,6 +23,12 @@ _DELETED = {
     "drop_benchmark": (("benchmarks", "benchmark"), ("sandbox_benchmark_tasks", "tasks")),
 }
 """The rows that a function deletes, by the argument that has them: what is referred to comes first."""
+_TASKS = "sandbox_benchmark_tasks"
+_MADE: Mapping[str, Callable[[Record, Sequence[Record]], Call]] = {
+    "models": lambda record, tasks: Call("drop_model", {"model": record}),
+    "benchmarks": lambda record, tasks: Call("drop_benchmark", {"benchmark": record, "tasks": list(tasks)}),
+}
+"""What drops a row that a repair makes, with the tasks of a benchmark."""
 State = Literal["writing", "written", "left", "undoing", "undone"]
 """``writing`` until all of the plan is done; ``left`` where somebody else's write was in the way of the rest."""
 
@@ -45,7 +51,16 @@ class Repair:
     @property
     def undo(self) -> tuple[Write, ...]:
         """The plan that takes this one back."""
-        return tuple(one for write in reversed(self.plan) for one in inverse(write))
+        tasks = [one.record for one in self.plan if isinstance(one, Insert) and one.table == _TASKS]
+        return tuple(one for write in reversed(self.plan) for one in inverse(write, tasks))
+
+    def with_rows(self, written: Sequence[Written]) -> Repair:
+        """The same, with what it made as the database has it, filled columns too: as such it can be dropped."""
+        plan = [
+            replace(one.write, record=one.after) if isinstance(one.write, Insert) and one.after else one.write
+            for one in written
+        ]
+        return replace(self, plan=tuple(plan))
 
     @property
     def taken_back(self) -> Repair:
@@ -119,10 +134,15 @@ def read_undo(path: Path) -> UndoFile:
     return UndoFile(path, repair, content["state"])
 
 
-def inverse(write: Write) -> Iterator[Write]:
-    """The writes that take one back. What somebody changed meanwhile is contested when they are written."""
-    assert not isinstance(write, Insert)  # no repair makes rows
-    if isinstance(write, Update):
+def inverse(write: Write, tasks: Sequence[Record]) -> Iterator[Write]:
+    """The writes that take one back. What somebody changed meanwhile is contested when they are written.
+
+    ``tasks`` are those of a benchmark that was made, which go with it. What somebody refers to meanwhile is kept.
+    """
+    if isinstance(write, Insert):
+        if write.table != _TASKS:
+            yield _MADE[write.table](write.record, tasks)
+    elif isinstance(write, Update):
         before = {column: write.read[column] for column in write.values}
         yield Update(write.table, write.key, write.owner, read=write.values, values=before)
     else:

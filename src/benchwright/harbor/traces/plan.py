@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +16,7 @@ from benchwright.files import FileLock, read_json, swap_in, write_json, write_te
 from benchwright.harbor.cache import ScanCache
 from benchwright.harbor.places import JobPlace
 from benchwright.harbor.reading import read_job
-from benchwright.harbor.scan import RESULT, as_text
+from benchwright.harbor.scan import RESULT, as_text, real_names
 from benchwright.harbor.traces.card import card, names_of
 from benchwright.harbor.traces.counts import LeftOut, TraceCounts
 from benchwright.harbor.traces.labels import labels_of
@@ -104,7 +104,7 @@ class TracePlan:
 
         Raises:
             Failure: a file may not be read (exit 3) or does not come (exit 4); no trial has a row (code ``no-traces``,
-                exit 1); the folder has no name (exit 2); it holds something else, or another process writes it (exit 5).
+                exit 1); the folder has no name (exit 2); it holds something else, or is being written (exit 5).
             OSError: the folder cannot be written.
         """
         folder = folder.absolute()
@@ -117,6 +117,16 @@ class TracePlan:
             dataset = self._written(new, progress, _secrets(os.environ if settings is None else settings))
             swap_in(new, folder)
         return replace(dataset, folder=folder)
+
+    def untold(self, there: Collection[str]) -> Iterator[str]:
+        """The trials that have rows, and none among those of a dataset with the trials ``there``. Only these are read.
+
+        Raises:
+            Failure: a file may not be read (exit 3), or does not come for the moment (exit 4).
+        """
+        for trial, place in self.trials:
+            if trial.folder.rpartition("/")[2] not in there and _name_in_rows(trial, place) not in (None, *there):
+                yield trial.folder
 
     def _written(self, folder: Path, progress: Progress | None, secrets: Sequence[bytes]) -> TraceDataset:
         counts = TraceCounts()
@@ -174,7 +184,7 @@ def plan_traces(place: JobPlace, options: TraceOptions, *, cache: ScanCache | No
         Failure: as ``read_job`` does.
     """
     job = read_job(place, cache=cache)
-    folders = {folder.name: folder for folder in place.folders}
+    folders = {folder.name: (folder, real_names(folder)) for folder in place.folders}
     wanted, left_out, unwanted = [], [], 0
     for trial in sorted(job.trials, key=lambda trial: trial.folder):
         shard, _, name = trial.folder.rpartition("/")
@@ -183,7 +193,8 @@ def plan_traces(place: JobPlace, options: TraceOptions, *, cache: ScanCache | No
         elif options.outcome is not None and (options.outcome == "success") != _succeeded(trial):
             unwanted += 1
         else:
-            wanted.append((trial, (folders[shard] if shard else place.folders[0]) / name))
+            folder, names = folders[shard or place.folders[0].name]
+            wanted.append((trial, folder / names.get(name, name)))
     return TracePlan(
         run=as_text(job.name),
         job_id=job.aggregate.id,
@@ -213,6 +224,16 @@ def _secrets(settings: Mapping[str, str]) -> tuple[bytes, ...]:
     """The values to hide, the longest first. A shorter one may be an ordinary word."""
     values = {value for value in secrets_in(settings).values() if len(value) >= _SHORTEST_SECRET}
     return tuple(value.encode(errors="surrogateescape") for value in sorted(values, key=lambda one: (-len(one), one)))
+
+
+def _name_in_rows(trial: Trial, place: Path) -> str | None:
+    """What a trial's rows call it; None where it has none."""
+    try:
+        with TrialFiles(place) as files:
+            name = labels_of(trial, files).trial_name
+            return name if any(True for _ in told_by(files, "last", [])) else None
+    except Unexported:
+        return None
 
 
 def _add(trial: Trial, files: TrialFiles, options: TraceOptions, shards: Shards, counts: TraceCounts) -> list[str]:
