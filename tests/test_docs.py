@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,7 +23,7 @@ DOCUMENTS = sorted(
 )
 TEMPLATE = ROOT / ".agents/skills/benchmark-model/references/run_benchmark_template.py"
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
-INTERPRETER = ".venv/bin/python"
+INTERPRETER, HUB_CLIENT = ".venv/bin/python", ".venv/bin/hf"
 _REFERENCES = ".agents/skills/benchmark-model/references"
 WATCHERS = {f"{_REFERENCES}/slurm_progress.sh": slurm_progress, f"{_REFERENCES}/sky_progress.sh": sky_progress}
 
@@ -32,7 +35,7 @@ def command_lines(document: Path) -> list[str]:
     for block in re.findall(r"^```bash\n(.*?)^```", text, re.M | re.S):
         lines += [line.strip() for line in block.replace("\\\n", " ").splitlines() if line.strip()]
     text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
-    lines += [span for span in re.findall(r"`([^`\n]+)`", text) if span.startswith((INTERPRETER, "make "))]
+    lines += [span for span in re.findall(r"`([^`\n]+)`", text) if span.startswith((INTERPRETER, HUB_CLIENT, "make "))]
     return [line.partition(" #")[0].strip() for line in lines if not line.startswith("#")]
 
 
@@ -59,6 +62,12 @@ def test_documented_commands_parse(document, line, capsys):
         script = script_of(words[1])
         assert script.is_file(), f"{document.name} names {words[1]}"
         load(script).build_parser().parse_args(words[2:])
+    elif words[0] == INTERPRETER and words[2].startswith("benchwright."):
+        importlib.import_module(f"{words[2]}.__main__").build_parser().parse_args(words[3:])
+    elif words[0] == HUB_CLIENT:
+        client = [Path(sys.executable).with_name("hf"), *words[1:3], "--help"]
+        told = subprocess.run(client, capture_output=True, text=True, check=True).stdout
+        assert set(re.findall(r" (--[\w-]+)", line)) <= set(re.findall(r" (--[\w-]+)", told))
     elif words[0] in WATCHERS:
         WATCHERS[words[0]].build_parser().parse_args(words[1:])
     else:

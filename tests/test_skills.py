@@ -18,6 +18,13 @@ from benchwright.audit import commands
 from benchwright.audit.commands import LAUNCH_GOTCHAS
 from benchwright.audit.facts import EvalFacts, RowFacts
 from benchwright.audit.verdict import Verdict
+from benchwright.hub.blocked import blocked_boards
+from benchwright.hub.candidates.statuses import STATUSES
+from benchwright.hub.opening import beside
+from benchwright.hub.sources import questions
+from benchwright.hub.sources.signs import kinds
+from benchwright.hub.spec import Spec
+from benchwright.hub.sweep.classes import PullClass, ResultClass
 from benchwright.launch import sky_progress, sky_view
 from benchwright.launch.bucket_lease import _RENEWALS
 from benchwright.launch.bucket_queue import LEASE_SECONDS
@@ -34,6 +41,7 @@ POINTER = re.compile(r"(?<![\w/.-])(?:scripts|references|assets)/[\w./-]*\w")
 MANIFESTS = ROOT / ".claude-plugin"
 BENCHMARK_MODEL = ROOT / ".agents" / "skills" / "benchmark-model"
 EVAL_CLEANUP = ROOT / ".agents" / "skills" / "eval-agentic-cleanup"
+PORT_EVALS = ROOT / ".agents" / "skills" / "port-evals-to-hub"
 
 each_skill = pytest.mark.parametrize("skill", SKILLS, ids=lambda path: path.name)
 
@@ -212,6 +220,46 @@ def test_the_remedy_of_a_verdict_is_what_the_audit_prints(page, heading):
 def test_what_to_look_at_before_a_launch_is_what_the_audit_prints():
     page = (EVAL_CLEANUP / "references" / "sources.md").read_text()
     assert len(re.findall(r"^[0-9]\. ", page, re.M)) == len(LAUNCH_GOTCHAS)
+
+
+def test_every_status_of_a_candidate_says_what_to_do():
+    statuses = [name.strip("`") for cells in rows(PORT_EVALS / "SKILL.md", "status") for name in cells[0].split(", ")]
+    assert sorted(statuses) == sorted(STATUSES)
+
+
+def test_every_question_about_a_source_says_who_answers():
+    page = [cells[0].strip("`") for cells in rows(PORT_EVALS / "references" / "verification.md", "question")]
+    asked = set(re.findall(r'Question\(\s*"([a-z-]+)"', Path(questions.__file__).read_text()))
+    assert {"authors", "precision", "mark"} <= asked
+    assert sorted(page) == sorted(asked | {kind.code for kind in kinds()} | {beside.CLOSED})
+
+
+def test_every_class_of_a_sweep_is_explained():
+    page = PORT_EVALS / "references" / "sweep.md"
+    results, pulls = (
+        {cells[0].strip("`") for cells in rows(page, first)}
+        for first in ("class of a result", "class of a pull request")
+    )
+    assert results == set(get_args(ResultClass))
+    assert pulls == set(get_args(PullClass)) - results
+
+
+def test_the_spec_that_is_shown_is_one_and_all_its_fields_are_explained(tmp_path):
+    page = PORT_EVALS / "references" / "spec.md"
+    spec = tmp_path / "spec.json"
+    spec.write_text(re.search(r"^```json\n(.*?)^```", page.read_text(), re.M | re.S)[1])
+    assert [result.board_text for result in Spec.load(spec).results] == ["38.75", "44.90"]
+    schema = json.loads((PORT_EVALS / "references" / "spec.schema.json").read_text())
+    properties = {name: set(one.get("properties", {})) for name, one in {**schema["$defs"], "file": schema}.items()}
+    source = schema["$defs"]["result"]["properties"]["source"]["properties"]
+    fields = properties["repo"] | properties["result"] | properties["file"] | {f"source.{name}" for name in source}
+    explained = {name.strip("`") for cells in rows(page, "field") for name in cells[0].split(", ")}
+    assert explained == fields - {"version", "repos", "results", "source"}
+
+
+def test_the_skill_names_each_blocked_board():
+    body = parts(PORT_EVALS)[1].lower()
+    assert all(dataset.partition("/")[2] in body for dataset in blocked_boards())
 
 
 def test_the_last_words_of_watchers_are_explained():

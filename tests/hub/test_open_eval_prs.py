@@ -15,9 +15,10 @@ import pytest
 from opening_runs import add_model, pulls_of, result_of, spec_of, writes
 
 from benchwright.contract import DRY_RUN
-from benchwright.hub.client import where_of
+from benchwright.hub.client import Hub, where_of
 from benchwright.hub.opening.live import Polling
 from benchwright.hub.registry import Registry
+from benchwright.hub.writing import alone
 from benchwright.rehearsal.hub.faults import Fault, FaultRule, RuledFaults
 from benchwright.rehearsal.hub.sample import results_file
 from scripts_in_process import Script, load
@@ -359,6 +360,26 @@ def test_opening_forty_takes_eight_requests_a_model_and_two_for_each_open_pull_r
     owners = Counter(one.request.path.split("/")[3] for one in emulator.seen if "/overview" in one.request.path)
     used = {repo: asked[repo] + owners[repo.partition("/")[0]] for repo in repos}
     assert all(used[repo] <= 8 + (2 if number % 3 == 0 else 0) for number, repo in enumerate(repos))
+
+
+def test_two_runs_with_two_registries_do_not_open_at_once(script, spec, emulator, token, registry):
+    with alone(Hub(emulator.url, token), "open_eval_prs.py with other.json"):
+        envelope = script.answer(spec, "--apply")
+    assert (envelope["exit"], envelope["problems"][0]["code"]) == (5, "locked")
+    assert writes(emulator) == []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("huggingface_hub.constants.HF_HOME", str(spec))  # no folder
+        envelope = script.answer(spec, "--apply")
+    assert (envelope["exit"], envelope["problems"][0]["where"]) == (3, "HF_HOME")
+    assert script.answer(spec, "--apply")["summary"] == "1 model: 1 opened"
+
+
+@pytest.mark.parametrize("field", ["origin", "notes"])
+def test_half_a_character_is_refused_before_anything_is_sent(field, script, board, emulator, tmp_path):
+    add_model(emulator, NOVA)
+    envelope = script.answer(spec_of(tmp_path, {NOVA: [cited(**{field: "Table 4\ud800"})]}).path, "--apply")
+    assert (envelope["exit"], envelope["problems"][0]["code"]) == (1, "unseen-characters")
+    assert writes(emulator) == []
 
 
 def test_the_command_as_a_person_runs_it(spec, emulator, token, tmp_path):

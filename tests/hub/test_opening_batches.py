@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from opening_runs import Run, add_model, pulls_of, spec_of, writes
@@ -234,9 +235,42 @@ def test_a_model_that_was_renamed_keeps_its_pull_request(one, new_run, emulator,
     new_run().apply(one)
     emulator.rename(emulator.repo(LAB), "lab-00/other")
     assert new_run().apply(one)[LAB].state == "there"
+    assert registered(registry) == {"lab-00/other": ("open", 1)}
     registry.unlink()
     assert new_run().apply(one)[LAB].state == "adopted"
     assert registered(registry) == {"lab-00/other": ("open", 1)}
+
+
+def test_a_spec_with_the_new_name_of_a_model_finds_the_old_record(one, new_run, emulator, registry, tmp_path):
+    new_run().apply(one)
+    emulator.rename(emulator.repo(LAB), "lab-00/other")
+    add_model(emulator, "lab-00/gone")
+    renamed = spec_of(tmp_path, {"lab-00/other": "60.00"})
+    with Registry.locked(registry, "a test") as held:
+        held.put(replace(held.records[0], repo="lab-00/gone", num=7))  # another model's, with the same digits
+        emulator.delete(emulator.repo("lab-00/gone"))
+    assert new_run().apply(renamed)["lab-00/other"].state == "there"
+    assert registered(registry) == {"lab-00/other": ("open", 1), "lab-00/gone": ("open", 7)}
+
+
+def test_one_that_was_opened_again_is_open(one, new_run, emulator, registry):
+    new_run().apply(one)
+    with Registry.locked(registry, "a test") as held:  # as a sweep writes it
+        held.put(replace(held.records[0], state="closed"))
+    assert new_run().apply(one)[LAB].state == "there"
+    assert registered(registry) == {LAB: ("open", 1)}
+
+
+def test_a_pull_request_of_a_model_that_took_the_place_of_another_is_not_ours(one, new_run, emulator, registry, result):
+    new_run().apply(one)
+    emulator.delete(emulator.repo(LAB))
+    emulator.add_user("visitor")
+    made = add_model(emulator, LAB)
+    emulator.open_pull_request(made, {FILE: result(12)}, author="visitor", title="Add")
+    done = new_run().apply(one)[LAB]
+    found = "pull request 1 of lab-00/model, our own, is by visitor now: is this another model?"
+    assert (done.state, done.exit, done.problems[0].found) == ("refused", Exit.REFUSED, found)
+    assert done.problems[0].fix.endswith("open_eval_prs.py SPEC.json --rebuild")
 
 
 def test_a_limit_of_commits_stops_the_batch_and_the_next_run_goes_on(new_run, lab, emulator, registry, tmp_path):
@@ -277,6 +311,41 @@ def test_a_run_with_another_registry_sees_what_came_between(one, new_run, emulat
     assert done.problems[0].found == "lab-00/model has other pull requests than a moment ago"
     assert new_run().apply(one)[LAB].state == "adopted"
     assert len(pulls_of(emulator, LAB)) == 1
+
+
+def test_a_benchmark_that_main_declares_meanwhile_is_not_opened(one, new_run, emulator, monkeypatch, result):
+    plans = Planner.plans
+
+    def plan_slowly(self, spec):
+        made = plans(self, spec)
+        emulator.commit(emulator.repo(LAB), {".eval_results/theirs.yaml": result(60)})
+        return made
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Planner, "plans", plan_slowly)
+        done = new_run().apply(one)[LAB]
+    assert (done.state, done.exit) == ("untried", Exit.REMOTE)
+    assert done.problems[0].found == "lab-00/model has other files on main than a moment ago"
+    assert new_run().apply(one)[LAB].problems[0].code == "declared"
+    assert pulls_of(emulator, LAB) == []
+
+
+def test_results_of_one_spec_count_each_other(new_run, emulator, logic, peers, tmp_path):
+    """Each alone would be the fiftieth of the default view; small ones are seen among small ones."""
+    peers([90 - number / 10 for number in range(49)], size=70)
+    specs = {f"lab-{number}/model": "61.25" for number in range(4)} | {"lab-9/model": "61.00"}
+    for number in range(4):
+        add_model(emulator, f"lab-{number}/model", parameters=None if number % 2 else {"BF16": 7 * 10**9})
+    add_model(emulator, "lab-9/model", "61.00", parameters=None)
+    plans = {plan.spec.repo: plan for plan in new_run().plan(spec_of(tmp_path, specs))}
+    assert [plan.state for plan in plans.values()] == ["new", "refused", "new", "refused", "refused"]
+    (problem,) = plans["lab-1/model"].problems
+    found = "61.25 would be in the top 50 of no view of bench-org/logic-1k, logic, with the other results of this spec"
+    assert (problem.code, problem.found) == ("invisible", found)
+    views = [plans[f"lab-{number}/model"].draft.results[0].placed.prediction for number in (0, 2)]
+    assert [(str(seen.view), seen.rank) for seen in views] == [("up to 32B, base models only", 2)] * 2
+    assert "leaderboard_max_params=32B" in plans["lab-0/model"].draft.body
+    assert new_run().plan(spec_of(tmp_path, {"lab-9/model": "61.00"}))[0].state == "new"
 
 
 def between(monkeypatch, do):

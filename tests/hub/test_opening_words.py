@@ -11,7 +11,7 @@ from benchwright.contract import Failure
 from benchwright.hub.benchmarks import Benchmark
 from benchwright.hub.entries import Entry
 from benchwright.hub.opening.result_files import paths_for
-from benchwright.hub.opening.words import Told, body_for, marker_in, spec_hash, title_for
+from benchwright.hub.opening.words import Told, body_for, check_seen, marker_in, spec_hash, title_for
 
 
 def entry(value="61.25", task="logic", **more):
@@ -46,9 +46,23 @@ def test_several_origins_say_what_each_is_of():
 
 def test_what_others_wrote_is_no_markup_and_calls_nobody():
     evil = Told("A](http://evil) <!-- @owner", "l", "the *card* by @owner, pass@1 <img>")
-    body = body_for([evil], "0" * 12)
+    body = body_for([evil, Told("fix_%_it", "m", "A &lt;b&gt; _c_")], "0" * 12)
+    assert r"**[fix\_%\_it](m)**" in body
+    assert r"and A \&lt;b\&gt; \_c\_ for fix\_%\_it." in body
     assert r"**[A\](http://evil) \<!-- @⁠owner](l)**" in body
-    assert r"from the \*card\* by @⁠owner, pass@1 \<img\>." in body
+    assert r"from the \*card\* by @⁠owner, pass@1 \<img\> for" in body
+
+
+@pytest.mark.parametrize("character", ["\u2028", "\u0085", "\u202e", "\u2067", "\ud800", "\x1b"])
+def test_characters_that_nobody_sees_are_not_posted(character):
+    with pytest.raises(Failure) as refused:
+        check_seen(f"Table 4{character}", "spec.json:3")
+    (problem,) = refused.value.problems
+    assert (problem.code, problem.found) == (
+        "unseen-characters",
+        f"U+{ord(character):04X} in {f'Table 4{character}'!a}",
+    )
+    check_seen("χ-Bench, 表 4, ±0.5, 👍", "spec.json:3")
 
 
 @pytest.fixture

@@ -91,6 +91,20 @@ def test_a_place_that_cannot_be_used_is_said(tmp_path):
     assert (failure.value.problems[0].code, failure.value.exit) == ("registry-unreadable", Exit.ENVIRONMENT)
 
 
+def test_the_pull_requests_of_another_hub_are_left_alone(path):
+    registry = Registry(
+        path, [RECORD, replace(RECORD, state="open", num=3, url="https://hub.test/lab/m/discussions/3")]
+    )
+    registry.check_hub("https://hub.test")
+    with pytest.raises(Failure) as refused:
+        registry.check_hub("https://hub")
+    assert refused.value.exit == Exit.REFUSED
+    assert str(refused.value) == (
+        f"{path}: pull requests of another Hub: https://hub.test/lab/m/discussions/3, expected those of https://hub\n"
+        "    fix: set HF_ENDPOINT to that Hub, or name another registry with --registry"
+    )
+
+
 def test_a_fresh_one_replaces_what_is_there_at_its_first_change(written):
     written.write_text("{")
     with Registry.locked(written, "a test", fresh=True) as registry:

@@ -98,6 +98,11 @@ class Hub:
         self._lock = threading.Lock()
         self._known: dict[str, Answer] = {}
 
+    @classmethod
+    def of(cls, settings: Mapping[str, str], patience: HubPatience | None = None) -> Hub:
+        """The Hub that ``HF_ENDPOINT`` and ``HF_TOKEN`` of some settings name, else the one that the client finds."""
+        return cls(settings.get("HF_ENDPOINT"), settings.get("HF_TOKEN"), patience)
+
     @property
     def lost(self) -> Failure | None:
         """Why it is not asked for anything any more: it does not answer, or no more questions are allowed."""

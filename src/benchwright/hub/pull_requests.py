@@ -129,6 +129,20 @@ def open_pull_requests(hub: Hub, repo: str, *, cached: bool = True) -> tuple[Pul
     return tuple(one for one in pull_requests(hub, repo, cached=cached) if one.live)
 
 
+def heads(hub: Hub, repo: str) -> Mapping[str, str]:
+    """The newest commit of each branch and of each pull request, by its ref, as of this moment.
+
+    Raises:
+        Failure: they are not told.
+    """
+    told = hub.json(api_path("model", repo, "refs"), cached=False, include_prs="1")
+    try:
+        listed = [*told["branches"], *(told.get("pullRequests") or ())]
+        return {str(one["ref"]): str(one["targetCommit"]) for one in listed}
+    except (TypeError, KeyError, AttributeError):
+        raise unavailable(repo, "an answer that is no listing of refs") from None
+
+
 def files_below(
     hub: Hub, repo: str, revision: str = "main", folder: str = RESULTS_FOLDER, *, cached: bool = True
 ) -> Mapping[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
@@ -38,24 +38,40 @@ class Standing:
     row: BoardRow | None
 
 
+@dataclass(frozen=True)
+class Rival:
+    """A result of another model that is about to be on the same board."""
+
+    value: Decimal
+    parameters: int | None
+    has_base: bool
+
+
 Origin = int | Literal["main", "any"]
 """Where a row's file is: in the pull request of that number, on main, or wherever."""
 
 
-def predicted_rank(board: Board, value: Decimal, model: str) -> int:
+def predicted_rank(board: Board, value: Decimal, model: str, rivals: Sequence[Rival] = ()) -> int:
     """The rank of a new result of a model, behind all its equals; the row that the model has is none of them.
 
-    Where the board does not tell which values are better, it is the worse of both ranks.
+    ``rivals`` count where the view shows them. Where the board does not tell which values are better, it is the worse
+    of both ranks.
     """
     own = board.row_of(model)
     below = board.below(value) - (own is not None and own.value < value)
     above = board.above(value) - (own is not None and own.value > value)
     equal = len(board.rows) - (own is not None) - below - above
+    seen = [one for one in rivals if board.view.shows(one.parameters, has_base=one.has_base)]
+    below += sum(one.value < value for one in seen)
+    above += sum(one.value > value for one in seen)
+    equal += sum(one.value == value for one in seen)
     better = {True: below, False: above, None: max(below, above)}[board.lower_is_better]
     return 1 + better + equal
 
 
-def predicted_view(boards: Boards, dataset: str, task: str, value: Decimal, model: ModelRepo) -> Prediction | None:
+def predicted_view(
+    boards: Boards, dataset: str, task: str, value: Decimal, model: ModelRepo, *, rivals: Sequence[Rival] = ()
+) -> Prediction | None:
     """The broadest view that would show a new result, None where none would: nothing of a person's is ever listed.
 
     Views are read until one is found.
@@ -67,13 +83,15 @@ def predicted_view(boards: Boards, dataset: str, task: str, value: Decimal, mode
     if model.kind == "user" or model.private or model.disabled:
         return None
     views = (view for view in VIEWS if view.shows(model.parameters, has_base=bool(model.bases)))
-    return first_visible((boards.board(dataset, task, view) for view in views), value, model.id)
+    return first_visible((boards.board(dataset, task, view) for view in views), value, model.id, rivals)
 
 
-def first_visible(boards: Iterable[Board], value: Decimal, model: str) -> Prediction | None:
+def first_visible(
+    boards: Iterable[Board], value: Decimal, model: str, rivals: Sequence[Rival] = ()
+) -> Prediction | None:
     """The first view that would show a new result of a model."""
     for board in boards:
-        rank = predicted_rank(board, value, model)
+        rank = predicted_rank(board, value, model, rivals)
         if rank <= SHOWN:
             return Prediction(board.view, rank, board.lower_is_better)
     return None

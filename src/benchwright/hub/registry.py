@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from benchwright.contract import Exit, Failure, Problem, said
+from benchwright.contract import Exit, Failure, Problem, said, some
 from benchwright.files import FileLock, read_bytes, write_json
 from benchwright.hub.links import ViewLink, read_link
 
@@ -149,6 +149,18 @@ class Registry:
     def of(self, repo: str) -> tuple[Record, ...]:
         """Those of a model, by the name that they were written under."""
         return tuple(one for one in self._records if one.repo.lower() == repo.lower())
+
+    def check_hub(self, endpoint: str) -> None:
+        """Refuse to go on with the pull requests of another Hub, such as those of a rehearsal.
+
+        Raises:
+            Failure: there are such (code ``other-hub``, exit 5).
+        """
+        others = [one.url for one in self._records if one.url and not one.url.startswith(f"{endpoint}/")]
+        if others:
+            found = f"pull requests of another Hub: {some(others)}"
+            fix = "set HF_ENDPOINT to that Hub, or name another registry with --registry"
+            raise Failure(Problem("other-hub", str(self.path), found, f"those of {endpoint}", fix), exit=Exit.REFUSED)
 
     def put(self, record: Record, *, instead_of: Record | None = None) -> None:
         """Write a record in the place of that with its key, or of ``instead_of``, or behind all others.

@@ -9,9 +9,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
-from benchwright.contract import Exit, Failure, Problem, named, redact
+from benchwright.contract import Exit, Failure, Problem, named, redact, said
+from benchwright.files import FileLock
 from benchwright.hub.client import Hub, named_wait
 
 
@@ -61,6 +64,28 @@ class Written:
     oid: str
     num: int | None = None
     url: str | None = None
+
+
+@contextlib.contextmanager
+def alone(hub: Hub, purpose: str) -> Iterator[None]:
+    """Have nobody else on this machine open pull requests of a Hub meanwhile, whatever registry they keep.
+
+    Raises:
+        Failure: somebody does (code ``locked``, exit 5), or the client's folder cannot be written (exit 3).
+    """
+    from huggingface_hub import constants
+
+    lock = Path(constants.HF_HOME) / f"port-evals-{sha256(hub.endpoint.encode()).hexdigest()[:12]}.lock"
+    try:
+        held = FileLock(lock, purpose).__enter__()
+    except OSError as error:
+        found = f"{lock} cannot be written ({said(error)})"
+        raise Failure(
+            Problem("bad-setting", "HF_HOME", found, "a folder that can be", "set it to one"), exit=Exit.ENVIRONMENT
+        ) from None
+    with contextlib.ExitStack() as stack:
+        stack.push(held)
+        yield
 
 
 class Writer:

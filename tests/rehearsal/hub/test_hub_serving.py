@@ -65,8 +65,9 @@ def test_the_sample_state_survives_a_kill(serve):
     headers = {"Authorization": f"Bearer {token}"}
     httpx.post(f"{first.url}/api/models/nova-ai/nova-7b/commit/main?create_pr=1", content=body, headers=headers)
     assert first.stop(signal.SIGKILL) == -signal.SIGKILL
-    second = serve()
+    second = serve("--newcomers", "3")
     assert token in second.said
+    assert len(second.ask("/api/datasets/bench-org/cliquest-2/leaderboard?base_model=false").json()) == 64 + 3
     assert second.ask("/api/models/nova-ai/nova-7b/discussions/1").json()["author"]["name"] == "porter"
     assert second.ask("/api/models/nova-ai/nova-beta").status_code == 307
     assert second.ask("/api/models/quiet-lab/quiet-7b/discussions").status_code == 403
@@ -107,3 +108,15 @@ def test_a_port_or_a_folder_that_is_taken(serve, tmp_path):
     done = subprocess.run([*command, tmp_path / "state"], capture_output=True, text=True, check=False)
     assert "is at work here" in done.stderr
     assert done.returncode == 5
+
+
+def test_what_it_prints_may_be_pasted_into_a_shell(tmp_path):
+    hub = Served(tmp_path / "a state")
+    lines = [hub.process.stdout.readline() for _ in range(2)]
+    hub.stop(signal.SIGKILL)
+    pasted = f"{hub.said}{''.join(lines)}".partition("\n\n")[2]
+    shown = subprocess.run(
+        ["bash", "-c", f"{pasted}\necho $HF_TOKEN $HF_HOME"], capture_output=True, text=True, check=True
+    )
+    token = re.search(r"HF_TOKEN=(\S+)  # porter, who may write", hub.said)[1]
+    assert (shown.stdout, shown.stderr) == (f"{token} {tmp_path}/a state/client\n", "")

@@ -8,13 +8,14 @@ origin names no figure or control; a question that the spec does not answer yet 
 score is a third party's, the protocol (tools, zoom, verifiers, subsets), other checkpoints, unfinished models,
 contamination, and digits. A source that does not come leaves with 4. The form of a spec: references/spec.schema.json.
 
-Settings: HF_TOKEN (for gated cards), HF_ENDPOINT.
+Settings, from the environment or a .env: HF_TOKEN (for gated cards), HF_ENDPOINT.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ except ModuleNotFoundError:
         print("benchwright is not installed; in its checkout: make setup", file=sys.stderr)
         raise SystemExit(3) from None
 
-from benchwright.cli import ScriptParser, Shell, run_script
+from benchwright.cli import ScriptParser, Shell, command, run_script
 from benchwright.contract import Outcome
 
 if TYPE_CHECKING:
@@ -53,21 +54,25 @@ def build_parser() -> ScriptParser:
 
 
 def check_sources(args: argparse.Namespace, shell: Shell) -> Outcome:
-    """Check one result after the other."""
+    """Check one result after the other; where nothing stands in the way, name what shows the pull requests."""
     from benchwright.hub.client import Hub
     from benchwright.hub.sources import Snapshots, Sources, check_result
     from benchwright.hub.sources.report import report
     from benchwright.hub.spec import Spec
+    from benchwright.objects.credentials import settings_from_environment
 
     spec = Spec.load(args.spec)
-    sources = Sources(Hub(), Snapshots(args.snapshots))
+    sources = Sources(Hub.of(settings_from_environment()), Snapshots(args.snapshots))
     checks: list[SourceCheck] = []
     with shell.progress("checking sources, results") as progress:
         for result in spec.results:
             progress(len(checks), len(spec.results), note=result.repo)
             checks.append(check_result(result, sources))
         progress(len(checks), len(spec.results))
-    return report(checks)
+    outcome = report(checks)
+    if outcome.exit:
+        return outcome
+    return replace(outcome, next=[command(Path(__file__).with_name("open_eval_prs.py"), args.spec)])
 
 
 if __name__ == "__main__":

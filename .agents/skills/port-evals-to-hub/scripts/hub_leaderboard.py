@@ -4,8 +4,8 @@
 Each view of a board is asked for once, and a limit of the Hub is waited for. An unknown task is refused: its board
 would be empty, and look like rank 1. What the Hub does not tell is unknown (exit 4), never absent.
 
-Settings: HF_TOKEN, HF_ENDPOINT. To import: NAMES, board, predicted_view, visible_view, view_link, task_ids, bench_name,
-namespace_kind, declared, and the other functions of benchwright.hub.leaderboard.
+Settings, from the environment or a .env: HF_TOKEN, HF_ENDPOINT. To import: NAMES, board, predicted_view, visible_view,
+view_link, task_ids, bench_name, namespace_kind, declared, and the other functions of benchwright.hub.leaderboard.
 """
 
 from __future__ import annotations
@@ -75,11 +75,13 @@ def build_parser() -> ScriptParser:
 def hub_leaderboard(args: argparse.Namespace, shell: Shell) -> Outcome:
     """Answer one question."""
     from benchwright.hub import board_commands as commands
-    from benchwright.hub.leaderboard import session
+    from benchwright.hub.boards import Boards
+    from benchwright.hub.client import Hub
+    from benchwright.objects.credentials import settings_from_environment
 
     if args.command == "views":
         return commands.tell_views()
-    boards = session()
+    boards = Boards(Hub.of(settings_from_environment()))
     if args.command == "tasks":
         return commands.tell_tasks(boards, args.dataset)
     if args.command == "board":

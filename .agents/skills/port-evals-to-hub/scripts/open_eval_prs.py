@@ -7,7 +7,7 @@ what it is about to open, opens it, and notes what came of it; then it reads the
 A commit is never sent again: a lost answer is resolved by looking for the pull request. It may be killed and run again:
 a pull request of ours that is there is adopted. The form of a spec: references/spec.schema.json.
 
-Settings: HF_TOKEN (its holder opens the pull requests), HF_ENDPOINT.
+Settings, from the environment or a .env: HF_TOKEN (its holder opens the pull requests), HF_ENDPOINT.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def applied(args: argparse.Namespace, spec: Spec, registry: Registry, shell: She
     from benchwright.hub.opening.apply import Opener
     from benchwright.hub.opening.live import stands
     from benchwright.hub.opening.rights import holder_of
-    from benchwright.hub.writing import Writer
+    from benchwright.hub.writing import Writer, alone
 
     planner = planner_for(registry)
     holder = holder_of(planner.hub)
@@ -103,12 +103,13 @@ def applied(args: argparse.Namespace, spec: Spec, registry: Registry, shell: She
         record = amend(planner, writer, amendment) if amendment.plan.draft else None
         seen = stands(planner.boards, [record] if record else [])
         return report.amended(amendment, record, seen, (sweep(args),))
-    plans = planned(planner, spec, shell)
     opened = []
-    with shell.progress("opening, models") as progress:
-        for one in Opener(planner, writer).carry_out(plans):
-            opened.append(one)
-            progress(len(opened), len(plans), note=one.plan.spec.repo)
+    with alone(planner.hub, f"open_eval_prs.py with {args.spec.name}"):
+        plans = planned(planner, spec, shell)
+        with shell.progress("opening, models") as progress:
+            for one in Opener(planner, writer).carry_out(plans):
+                opened.append(one)
+                progress(len(opened), len(plans), note=one.plan.spec.repo)
     records = [one.record for one in opened if one.record is not None]
     with shell.progress("on the boards, results") as progress:
         seen = stands(planner.boards, records, polled=progress)
@@ -121,8 +122,9 @@ def rebuilt(args: argparse.Namespace, spec: Spec, shell: Shell) -> Outcome:
     from benchwright.hub.client import Hub
     from benchwright.hub.opening import rebuild, report
     from benchwright.hub.opening.rights import holder_of
+    from benchwright.objects.credentials import settings_from_environment
 
-    boards = Boards(Hub())
+    boards = Boards(Hub.of(settings_from_environment()))
     holder = holder_of(boards.hub)
     with Registry.locked(args.registry, "open_eval_prs.py --rebuild", fresh=True) as registry:
         models = {*(repo.repo for repo in spec.repos), *rebuild.models_in(args.registry)}
@@ -140,8 +142,10 @@ def planner_for(registry: Registry) -> Planner:
     from benchwright.hub.opening.evidence import evidence_of
     from benchwright.hub.opening.plan import Planner
     from benchwright.hub.sources.reading import Sources
+    from benchwright.objects.credentials import settings_from_environment
 
-    hub = Hub()
+    hub = Hub.of(settings_from_environment())
+    registry.check_hub(hub.endpoint)
     sources = Sources(hub)
     return Planner(Boards(hub), registry, lambda result: evidence_of(result, sources))
 

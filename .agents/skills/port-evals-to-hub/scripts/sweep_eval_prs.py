@@ -7,7 +7,9 @@ with a comment where that is so of all its results. What is merged, was closed, 
 a file of main, or is unknown in any way is left alone and shown. Run again after a kill, it goes on from what is there.
 
 Ranks are kept beside the registry, a line a result and day, with a page of rank lines: with --apply, and in a dry run
-where --ranks names the file. Settings: HF_TOKEN, HF_ENDPOINT.
+where --ranks names the file.
+
+Settings, from the environment or a .env: HF_TOKEN (its holder opened them), HF_ENDPOINT.
 """
 
 from __future__ import annotations
@@ -47,11 +49,13 @@ def sweep_eval_prs(args: argparse.Namespace, shell: Shell) -> Outcome:
     from benchwright.hub.boards import Boards
     from benchwright.hub.client import Hub
     from benchwright.hub.sweep.command import swept_registry
+    from benchwright.objects.credentials import settings_from_environment
 
     again = command(__file__, *option("--registry", args.registry), *option("--ranks", args.ranks), "--apply")
     with shell.progress("pull requests") as progress:
+        boards = Boards(Hub.of(settings_from_environment()))
         outcome = swept_registry(
-            Boards(Hub()), args.registry, apply=args.apply, ranks=args.ranks, progress=progress, again=again
+            boards, args.registry, apply=args.apply, ranks=args.ranks, progress=progress, again=again
         )
     shell.hand_off(sheet(outcome, again))
     return outcome

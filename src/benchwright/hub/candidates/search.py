@@ -41,7 +41,7 @@ def find_candidates(
     mapping = BoardMapping.load(options.mapping)
     with FileLock(options.out.with_name(f".{options.out.name}.lock"), f"the search for {options.out.name}"):
         journal = _journal(options)
-        hub = Hub(settings.get("HF_ENDPOINT"), settings.get("HF_TOKEN"), options.patience)
+        hub = Hub.of(settings, options.patience)
         reader = SourceReader(
             options=options, settings=settings, mapping=mapping, journal=journal, hub=hub, progress=progress
         )

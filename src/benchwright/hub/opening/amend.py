@@ -75,7 +75,8 @@ def amend(planner: Planner, writer: Writer, amendment: Amendment) -> Record:
     assert own.body is not None
     assert own.head is not None
     repo, num = draft.model.id, own.pull.num
-    known = next((one for one in registry.of(repo) if one.num == num), None)
+    records = planner.lookout.records(draft.model, amendment.plan.spec, own.digits)
+    known = next((one for one in records if one.num == num), None)
     before = known or record_of(planner.hub.endpoint, repo, own)
     if known is not None and known.spec_hash == draft.digits and not amendment.steps:
         return known
@@ -90,7 +91,9 @@ def amend(planner: Planner, writer: Writer, amendment: Amendment) -> Record:
         writer.edit_comment(repo, num, own.body.id, draft.body)
     if amendment.title:
         writer.rename(repo, num, draft.title)
-    record = replace(before, state="open", spec_hash=draft.digits, title=draft.title, results=draft.recorded, head=head)
+    record = replace(
+        before, repo=repo, state="open", spec_hash=draft.digits, title=draft.title, results=draft.recorded, head=head
+    )
     record = record.noting("amending", note).noting("amended")
     registry.put(record, instead_of=before)
     return record

@@ -13,7 +13,8 @@ from benchwright.hub.opening.beside import Present
 from benchwright.hub.opening.drafting import Draft
 from benchwright.hub.opening.ours import OwnPull
 from benchwright.hub.opening.plan import Planner, RepoPlan, located
-from benchwright.hub.opening.recording import address_of, record_of
+from benchwright.hub.opening.recording import address_of, record_of, state_of
+from benchwright.hub.pull_requests import heads
 from benchwright.hub.registry import Record
 from benchwright.hub.writing import NothingToWrite, WriteLimited, WriteLost, Writer, WriteRefused, WriteStale, Written
 
@@ -77,10 +78,11 @@ class Opener:
         assert isinstance(model, ModelRepo)
         record = present.record
         if record is not None:
-            if present.pull.status == "merged" and record.state != "merged":
-                record = replace(record, state="merged").noting("merged")
-                self._registry.put(record)
-            return Opened(plan, "there", record)
+            now = replace(record, repo=model.id, state=state_of(present.pull))
+            if now != record:  # renamed meanwhile, merged, opened again
+                now = now.noting(now.state, "" if now.repo == record.repo else f"{record.repo} is {now.repo} now")
+                self._registry.put(now, instead_of=record)
+            return Opened(plan, "there", now)
         assert present.found is not None
         return Opened(plan, "adopted", self._register(model, plan, present.found))
 
@@ -108,11 +110,16 @@ class Opener:
         return Opened(plan, "opened", record)
 
     def _check_unchanged(self, plan: RepoPlan, draft: Draft) -> None:
-        """Refuse to go on where the model has other pull requests than the plan was made by."""
-        now = self._planner.pulls(draft.model, plan.spec, cached=False)
-        if {(one.num, one.status) for one in now} != {(one.num, one.status) for one in plan.seen}:
+        """Refuse to go on where main has moved, or the model has more pull requests, since the plan was made."""
+        now = heads(self._planner.hub, draft.model.id)
+        pulls = {ref for ref in now if ref.startswith("refs/pr/")}
+        if now.get("refs/heads/main") != draft.model.sha:
+            found = f"{draft.model.id} has other files on main than a moment ago"
+        elif pulls - {one.ref for one in plan.seen}:
             found = f"{draft.model.id} has other pull requests than a moment ago"
-            raise Failure(Problem("changed", plan.spec.place, found, "the same", "run this again"), exit=Exit.REMOTE)
+        else:
+            return
+        raise Failure(Problem("changed", plan.spec.place, found, "the same", "run this again"), exit=Exit.REMOTE)
 
     def _intent(self, draft: Draft) -> Record:
         """The record of what is about to be tried, behind what was tried before."""

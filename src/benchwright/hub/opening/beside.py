@@ -10,10 +10,11 @@ from benchwright.hub.benchmarks import Benchmark
 from benchwright.hub.client import Hub
 from benchwright.hub.declared import MAIN, Declaration, Declared, declared_and_closed
 from benchwright.hub.entries import Entry
-from benchwright.hub.model_repo import ModelRepo
+from benchwright.hub.model_repo import ModelRepo, RepoMissing, model_repo
 from benchwright.hub.opening.ours import OwnPull, own_pull_requests
 from benchwright.hub.opening.words import spec_hash
 from benchwright.hub.pull_requests import PullRequest, pull_requests
+from benchwright.hub.refusals import Disabled
 from benchwright.hub.registry import Record, Registry
 from benchwright.hub.spec import RepoSpec, Result
 
@@ -49,12 +50,11 @@ class Lookout:
         """
         digits = spec_hash(entries)
         by_num = {one.num: one for one in seen}
-        records = {one.key: one for repo in (model.id, spec.repo) for one in self.registry.of(repo)}
-        for record in records.values():
+        for record in self.records(model, spec, digits):
             pull = by_num.get(record.num or 0)
             if record.num is not None and record.spec_hash == digits:
                 self._check_alone(record, spec, seen)
-                return _as_recorded(record, pull, spec)
+                return self._as_recorded(record, pull, spec)
             if pull is not None and pull.live:
                 raise _another(spec, pull)
         found = own_pull_requests(self.hub, model, seen, self.author)
@@ -66,6 +66,33 @@ class Lookout:
         if found:
             raise _another(spec, found[0].pull, differs=found[0].digits == digits)
         return None
+
+    def records(self, model: ModelRepo, spec: RepoSpec, digits: str | None) -> tuple[Record, ...]:
+        """The records of a model: by its name and the spec's, and by names that it had those with these digits.
+
+        Raises:
+            Failure: whose a name is by now is not told (exit 4).
+        """
+        known = {one.key: one for repo in (model.id, spec.repo) for one in self.registry.of(repo)}
+        others = [one for one in self.registry.records if one.spec_hash == digits and one.key not in known]
+        return (*known.values(), *(one for one in others if self._is(one.repo, model)))
+
+    def _is(self, repo: str, model: ModelRepo) -> bool:
+        try:
+            return model_repo(self.hub, repo).id == model.id
+        except (RepoMissing, Disabled):
+            return False
+
+    def _as_recorded(self, record: Record, pull: PullRequest | None, spec: RepoSpec) -> Present:
+        if pull is None or pull.author not in (record.author, self.author):
+            gone = "is not there any more" if pull is None else f"is by {pull.author} now"
+            found = f"pull request {record.num} of {record.repo}, our own, {gone}: is this another model?"
+            fix = "look at it; to write the registry anew: open_eval_prs.py SPEC.json --rebuild"
+            raise Failure(Problem("pull-request-gone", spec.place, found, "ours", fix), exit=Exit.REFUSED)
+        if pull.status == "closed":
+            found = f"pull request {pull.num} of {record.repo}, our own, was closed"
+            raise Failure(Problem("closed", spec.place, found, "no other one", "leave the model out"))
+        return Present(pull, record)
 
     def _check_alone(self, record: Record, spec: RepoSpec, seen: Sequence[PullRequest]) -> None:
         """Refuse a second one of ours with the title of a record: two machines have opened one each, at once."""
@@ -84,16 +111,6 @@ class Lookout:
         digits = spec_hash(entries)
         matches = [one for one in found if one.is_for(digits, entries)]
         return min(matches, key=lambda one: one.pull.num, default=None)
-
-
-def _as_recorded(record: Record, pull: PullRequest | None, spec: RepoSpec) -> Present:
-    if pull is None:
-        found = f"pull request {record.num} of {record.repo} is not there any more"
-        raise Failure(Problem("pull-request-gone", spec.place, found, "a look at it"), exit=Exit.REFUSED)
-    if pull.status == "closed":
-        found = f"pull request {pull.num} of {record.repo}, our own, was closed"
-        raise Failure(Problem("closed", spec.place, found, "no other one", "leave the model out"))
-    return Present(pull, record)
 
 
 def _several(spec: RepoSpec, numbers: Sequence[int]) -> Failure:

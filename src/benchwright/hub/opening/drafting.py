@@ -11,7 +11,7 @@ from benchwright.hub.links import view_link
 from benchwright.hub.model_repo import ModelRepo
 from benchwright.hub.opening.placing import Placed
 from benchwright.hub.opening.result_files import entry_of, grouped, paths_for
-from benchwright.hub.opening.words import LONGEST_BODY, Told, body_for, spec_hash, title_for
+from benchwright.hub.opening.words import LONGEST_BODY, Told, body_for, check_seen, spec_hash, title_for
 from benchwright.hub.registry import Record, RecordedResult
 
 
@@ -78,7 +78,7 @@ def draft(
     pull request that is changed.
 
     Raises:
-        Failure: the spec gives a file a name that is taken, or the body is too long.
+        Failure: the spec gives a file a name that is taken, the body is too long, a text has unseen characters.
     """
     entries = [entry_of(one.result, one.benchmark) for one in placed]
     paths = paths_for([(one.result, one.benchmark) for one in placed], taken, kept)
@@ -87,6 +87,9 @@ def draft(
         for entry, one in zip(entries, placed, strict=True)
     ]
     results = tuple(map(DraftResult, placed, paths, entries, links))
+    for one, entry, origin in zip(placed, entries, origins, strict=True):
+        for text in (one.benchmark.name, origin, entry.source_name, entry.notes):
+            check_seen(text or "", one.result.place)
     digits = spec_hash(entries)
     told = [Told(one.name, one.link, origin) for one, origin in zip(results, origins, strict=True)]
     body = body_for(told, digits)

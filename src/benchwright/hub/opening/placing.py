@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchwright.contract import Failure, Failures, Problem
@@ -9,9 +10,12 @@ from benchwright.hub.benchmarks import Benchmark
 from benchwright.hub.blocked import blocked_boards
 from benchwright.hub.boards import Board, Boards
 from benchwright.hub.model_repo import ModelRepo
-from benchwright.hub.ranks import Prediction, predicted_view
+from benchwright.hub.ranks import Prediction, Rival, predicted_view
 from benchwright.hub.spec import Result
 from benchwright.hub.views import SHOWN
+
+Rivals = Mapping[tuple[str, str], Sequence[Rival]]
+"""Results that are about to be posted as well, by (dataset, task)."""
 
 
 @dataclass(frozen=True)
@@ -22,9 +26,14 @@ class Placed:
     benchmark: Benchmark
     prediction: Prediction
 
+    @property
+    def board(self) -> tuple[str, str]:
+        """The dataset and the task."""
+        return self.benchmark.dataset, self.result.task_id
 
-def place(boards: Boards, model: ModelRepo, result: Result) -> Placed:
-    """Where a result of a model would be seen.
+
+def place(boards: Boards, model: ModelRepo, result: Result, rivals: Rivals) -> Placed:
+    """Where a result of a model would be seen, its rivals being on the board too.
 
     Raises:
         Failure: it does not belong on the board, with every reason (codes ``blocked-board``, ``not-official``,
@@ -41,7 +50,7 @@ def place(boards: Boards, model: ModelRepo, result: Result) -> Placed:
         with failures.collected():
             _check_scale(board, result)
         with failures.collected():
-            prediction = _prediction(boards, board, model, result)
+            prediction = _prediction(boards, board, model, result, rivals.get((board.dataset, board.task), ()))
         failures.settle()
     except Failure as failure:
         raise _at(result, failure) from None
@@ -82,10 +91,11 @@ def _check_scale(board: Board, result: Result) -> None:
     raise Failure(Problem("outside-scale", result.place, result.board_text, expected, fix))
 
 
-def _prediction(boards: Boards, board: Board, model: ModelRepo, result: Result) -> Prediction:
-    found = predicted_view(boards, board.dataset, board.task, result.value, model)
+def _prediction(boards: Boards, board: Board, model: ModelRepo, result: Result, rivals: Sequence[Rival]) -> Prediction:
+    found = predicted_view(boards, board.dataset, board.task, result.value, model, rivals=rivals)
     if found is None:
-        said = f"{result.board_text} would be in the top {SHOWN} of no view of {board.dataset}, {board.task}"
+        beside = ", with the other results of this spec" if rivals else ""
+        said = f"{result.board_text} would be in the top {SHOWN} of no view of {board.dataset}, {board.task}{beside}"
         raise Failure(Problem("invisible", result.place, said, "a result that somebody sees", "leave it out"))
     return found
 

@@ -12,9 +12,10 @@ from benchwright.hub.boards import Boards
 from benchwright.hub.declared import Declared, declared
 from benchwright.hub.model_repo import ModelRepo, discussions_open, model_repo
 from benchwright.hub.opening.beside import Lookout, Present, check_closed, check_declared
+from benchwright.hub.opening.crowd import among_each_other
 from benchwright.hub.opening.drafting import Draft, draft
 from benchwright.hub.opening.ours import OwnPull
-from benchwright.hub.opening.placing import Placed, benchmark_of, place
+from benchwright.hub.opening.placing import Placed, Rivals, benchmark_of, place
 from benchwright.hub.opening.result_files import entry_of
 from benchwright.hub.pull_requests import PullRequest, pull_requests
 from benchwright.hub.refusals import Forbidden
@@ -84,6 +85,10 @@ class Planner:
                 found = f"{plans[number].spec.repo} is {model}, which is there twice"
                 problem = Problem("twice", plans[number].spec.place, found, "one", "remove one of them")
                 plans[number] = RepoPlan(plans[number].spec, "refused", (problem,), exit=Exit.USAGE)
+        drafts = {number: plan.draft for number, plan in enumerate(plans) if plan.draft is not None}
+        for number, rivals in among_each_other(self.boards, drafts).items():
+            plan = replace(plans[number], draft=None)
+            plans[number] = self.drafted(plan, drafts[number].model, rivals=rivals)
         return tuple(plans)
 
     def plan(self, spec: RepoSpec) -> RepoPlan:
@@ -108,7 +113,9 @@ class Planner:
             return replace(plan, state="present", present=present)
         return self.drafted(plan, model)
 
-    def drafted(self, plan: RepoPlan, model: ModelRepo, amending: OwnPull | None = None) -> RepoPlan:
+    def drafted(
+        self, plan: RepoPlan, model: ModelRepo, amending: OwnPull | None = None, *, rivals: Rivals | None = None
+    ) -> RepoPlan:
         """A plan with its draft, or with every reason against it; ``amending`` is the pull request that it changes."""
         spec, failures, found = plan.spec, Failures(), None
         remarks, placed, origins = list(_about(model, spec)), list[Placed](), list[str]()
@@ -119,7 +126,7 @@ class Planner:
             check_declared(found, known, but=amending.pull.num if amending else None)
         for result in spec.results:
             with failures.collected():
-                placed.append(place(self.boards, model, result))
+                placed.append(place(self.boards, model, result, rivals or {}))
             with failures.collected():
                 evidence = self._evidence(result)
                 origins.append(evidence.origin)
@@ -137,14 +144,14 @@ class Planner:
             return replace(plan, state="refused", problems=problems, remarks=tuple(remarks), exit=failure.exit)
         return replace(plan, draft=made, remarks=tuple(remarks))
 
-    def pulls(self, model: ModelRepo, spec: RepoSpec, *, cached: bool = True) -> tuple[PullRequest, ...]:
+    def pulls(self, model: ModelRepo, spec: RepoSpec) -> tuple[PullRequest, ...]:
         """The pull requests of a model.
 
         Raises:
             Failure: it takes none (code ``discussions-disabled``), or they are not told.
         """
         try:
-            return pull_requests(self.hub, model.id, cached=cached)
+            return pull_requests(self.hub, model.id)
         except Forbidden:
             if discussions_open(self.hub, model.id):
                 raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchwright.hub.entries import Entry, parse_entries
 from benchwright.hub.opening.ours import OwnPull
 from benchwright.hub.opening.words import spec_hash
+from benchwright.hub.pull_requests import PullRequest
 from benchwright.hub.registry import Record, RecordedResult, State
 from benchwright.hub.sweep.body import addresses, board_key
 
@@ -14,16 +15,20 @@ def address_of(endpoint: str, repo: str, num: int) -> str:
     return f"{endpoint}/{repo}/discussions/{num}"
 
 
+def state_of(pull: PullRequest) -> State:
+    """What a record says of a pull request."""
+    return "open" if pull.live else "merged" if pull.status == "merged" else "closed"
+
+
 def record_of(endpoint: str, repo: str, own: OwnPull) -> Record:
     """The record of a pull request of ours: its results are those of its files, their links those of its body."""
     pull, links = own.pull, addresses(own.body.text if own.body else "")
     held = [(path, one) for path, text in own.files.items() for one in parse_entries(text or "")]
     entries = [(path, one) for path, one in held if isinstance(one, Entry)]
-    state: State = "open" if pull.live else "merged" if pull.status == "merged" else "closed"
     return Record(
         repo=repo,
         spec_hash=own.digits or spec_hash(one for _, one in entries),
-        state=state,
+        state=state_of(pull),
         title=pull.title,
         results=tuple(
             RecordedResult(one.dataset, one.task, path, one.value_text, links.get(board_key(one.dataset, one.task), ""))

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from benchwright.contract import Failure, Problem
 from benchwright.hub.entries import Entry, write_entries
 
 TITLE = "Add community evaluation results for "
@@ -19,7 +20,9 @@ _LONGEST_TITLE = 200
 LONGEST_BODY = 65_536
 """Characters that the Hub takes."""
 _MARKER = re.compile(r"<!-- port-evals:([0-9a-f]{12}) -->", re.ASCII)
-_MARKS = re.compile(r"([\\`*\[\]<>|~])")
+_MARKS = re.compile(r"([\\`*_\[\]<>|~&])")
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, ends of lines, halves of characters, and what turns the direction of a text around."""
 _MENTION = re.compile(r"(?<!\w)@(?=\w)")
 
 
@@ -84,6 +87,17 @@ def body_for(results: Sequence[Told], digits: str) -> str:
 def plain(text: str) -> str:
     """A text that Markdown shows as it is, and that calls nobody."""
     return _MENTION.sub("@\u2060", _MARKS.sub(r"\\\1", text))
+
+
+def check_seen(text: str, where: str) -> None:
+    """Refuse a line with characters that nobody sees, and that may show it as another one.
+
+    Raises:
+        Failure: it has such (code ``unseen-characters``).
+    """
+    if found := _UNSEEN.search(text):
+        problem = Problem("unseen-characters", where, f"U+{ord(found[0]):04X} in {text[:80]!a}", "a plain line")
+        raise Failure(problem)
 
 
 def _listed(words: Iterable[str]) -> str:

@@ -65,8 +65,8 @@ def swept_registry(
     Ranks are written with ``apply``, and without it where ``ranks`` names their file.
 
     Raises:
-        Failure: there is no registry (exit 2), or it is damaged, or in use (5); the token may not write (3); the file
-            of ranks is none (2).
+        Failure: there is no registry (exit 2), or it is damaged, in use or of another Hub (5); the token may not write
+            (3); the file of ranks is none (2).
     """
     if not registry.exists():
         fix = "name it with --registry; open_eval_prs.py writes it, and with --rebuild reads it from the Hub"
@@ -77,10 +77,13 @@ def swept_registry(
     if apply:
         holder = holder_of(boards.hub)
         with Registry.locked(registry, "a sweep of pull requests") as known:
+            known.check_hub(boards.hub.endpoint)
             holder.check(one.repo for one in known.records if one.state == "open")
             swept = sweep(boards, known, progress, writer=Writer(boards.hub), holder=holder.name)
     else:
-        swept = sweep(boards, Registry.load(registry), progress)
+        known = Registry.load(registry)
+        known.check_hub(boards.hub.endpoint)
+        swept = sweep(boards, known, progress)
     outcome = _outcome(boards, swept, apply=apply, kept=kept, again=again)
     return outcome if kept is None else _keeping(kept, swept, boards.hub.endpoint, outcome)
 
