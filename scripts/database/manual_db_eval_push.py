@@ -44,7 +44,7 @@ def build_parser() -> ScriptParser:
     add("--job-dir", "--job_dir", required=True, metavar="JOB_DIR", help="the folder of a Harbor job, or its address")
     add("--apply", "--no-dry-run", action="store_true", dest="apply", help="write; without it the plan is printed")
     add("--username", metavar="NAME", help="which of your user names a new row gets")
-    add("--forced-update", action="store_true", help="write over what your row of this run has and differs")
+    add("--forced-update", action="store_true", help="write over what differs in your row; trials that are no more go")
     add("--grandfather", type=Path, metavar="LOGFILE", help="rows that a decision spares: ROW_ID YYYY-MM-DD REASON")
     add("--verbose", action="store_true", help="print every change with its values on stderr, too")
     naming = parser.add_argument_group("names, where the run does not tell them")

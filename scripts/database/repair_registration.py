@@ -9,6 +9,7 @@ drop-stale       own rows go that wait for more than 12 hours, and whose job is 
 drop-orphan-benchmark  --benchmark-name NAME: a hash or a run's name goes to which no row of anyone refers
 undo FILE        what a repair changed or deleted is there again
 
+A right name that is not there is made: a model as it is given, a benchmark where a file of benchmarks has it.
 A wrong name goes with its last row; what anyone refers to stays. Before the first write every row that changes is in an
 undo file, whose name is printed. An interrupted repair is finished by the same command. What changed since it was read
 is left alone.
@@ -56,7 +57,7 @@ def build_parser() -> ScriptParser:
     add("action", choices=ACTIONS, help="what to put right")
     add("file", nargs="?", type=Path, metavar="FILE", help="the undo file, with undo")
     add("--row", metavar="ID", help="the row of sandbox_jobs")
-    add("--model-name", metavar="NAME", help="the right model, as it is in the database; or its id")
+    add("--model-name", metavar="NAME", help="the right model, made where it is not there; or its id")
     add("--benchmark-name", metavar="NAME", help="the right benchmark, or the orphan; or its id")
     add("--link", metavar="URL", help="the dataset of the traces, also as ORG/NAME")
     add("--username", metavar="U", help="only rows of this one of your user names")

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Delete a Harbor job's folder, once its traces are proved to be on the Hub and its row to be right in the database.
 
-The audit of this very folder has to say OK, with every check passed and every source asked; else nothing is touched
-(5). Nor is a folder deleted that is a link, in which there are tasks, or which holds anything that is no trial. The
-folder is renamed to .freed/JOB beside it at once, and a process of its own deletes it there, without sizing it first,
-without following a link. Killed or not, the same command goes on, and tells how far it is.
+The audit of this very folder has to say OK, with every check passed and every source asked, and the linked repo to have
+every trial with a trajectory; else nothing is touched (5). Nor is a folder deleted that is a link, in which there are
+tasks, or which holds anything that is no trial. The folder is renamed to .freed/JOB beside it at once, and a process of
+its own deletes it there, without sizing it first, without following a link. Killed or not, the same command goes on,
+and tells how far it is.
 
 What prepare_resume moved to .before-resume/JOB is not in the traces, and stays. Settings are the audit's.
 """

@@ -321,6 +321,28 @@ class TestDeletions:
             )
         assert rows.everything()["sandbox_trial_model_usage"] == other
 
+    def test_some_trials_of_a_job_with_their_usage(self, rows, writer, job):
+        start = rows.everything()
+        trials, kept = start["sandbox_trials"][:2], start["sandbox_trials"][2:]
+        ids = {trial["id"] for trial in trials}
+        usage = [one for one in start["sandbox_trial_model_usage"] if one["trial_id"] in ids]
+        arguments = {"row_owner": "ada", "target": job, "trials": trials, "usage": usage}
+        for wrong in (
+            {"row_owner": "bob"},
+            {"target": numbered(99)},
+            {"usage": usage[1:]},
+            {"usage": start["sandbox_trial_model_usage"]},
+            {"trials": [trials[0], trials[1] | {"reward": 0.25}]},
+        ):
+            assert refused(writer, Call("drop_trials", arguments | wrong))[1].code == "contested"
+        assert rows.everything() == start
+        assert states(writer.write([Call("drop_trials", arguments)])) == ["done"]
+        there = rows.everything()
+        assert (there["sandbox_trials"], there["sandbox_jobs"]) == (kept, start["sandbox_jobs"])
+        assert [one["trial_id"] for one in there["sandbox_trial_model_usage"]] == [kept[0]["id"]]
+        assert states(writer.write([Call("drop_trials", arguments)])) == ["done-already"]
+        assert refused(writer, Call("drop_trials", arguments | {"row_owner": "bob"}))[1].code == "contested"
+
     def test_no_usage_for_a_trial_of_another_job(self, rows, writer, job):
         seen = rows.everything()["sandbox_trial_model_usage"]
         rows.execute("UPDATE sandbox_trials SET job_id = NULL WHERE id = %s", seen[0]["trial_id"])
@@ -369,7 +391,7 @@ class TestPlans:
             _, problem = refused(rows.writer("supabase"), deletion(rows, job))
         finally:
             rows.install_functions()
-        assert problem.found == "it has no function of version 1: benchwright_functions says 0"
+        assert problem.found == "it has no function of version 2: benchwright_functions says 0"
 
     def test_postgres_keeps_nothing_of_the_functions(self, rows, job):
         rows.drop_functions()

@@ -284,19 +284,49 @@ def test_sql_and_odd_characters_are_data(pusher, tmp_path):
     assert pusher.push(run, agent=agent).data["plan"]["changes"] == []
 
 
-def test_trials_that_a_resume_replaced_stay_and_are_told(pusher, tmp_path):
+def test_trials_that_a_resume_replaced_go_by_force_alone(pusher, tmp_path):
+    pusher.rows.install_functions()
     run = AuditedRun(tmp_path)
     pusher.push(run)
-    job = pusher.table("sandbox_jobs")[0]["id"]
-    checksum = pusher.table("sandbox_tasks")[0]["checksum"]
-    pusher.rows.rows["sandbox_trials"] = [
-        {"id": numbered(5), "trial_name": "old", "trial_uri": "u", "job_id": str(job), "task_checksum": checksum}
-        | {"config": {}}
-    ]
+    (job,) = pusher.table("sandbox_jobs")
+    checksum, (model,) = pusher.table("sandbox_tasks")[0]["checksum"], pusher.table("models")
+    other = run.row(pusher.rows, id=numbered(8), username="ada", job_name="another")
+    for id, row in ((numbered(5), str(job["id"])), (numbered(6), other)):
+        trial = {"id": id, "trial_name": "old__1234567", "trial_uri": "u", "job_id": row, "config": {}}
+        pusher.rows.rows.setdefault("sandbox_trials", []).append(trial | {"task_checksum": checksum})
+        usage = {"trial_id": id, "model_id": str(model["id"]), "model_provider": "p"}
+        pusher.rows.rows.setdefault("sandbox_trial_model_usage", []).append(usage)
+    pusher.rows.rows = {name: pusher.rows.rows[name] for name in pusher.rows.rows if name.startswith("sandbox_")}
+    names = {"model_id": str(model["id"]), "agent_id": str(job["agent_id"]), "benchmark_id": numbered(9)}
+    pusher.rows.rows["sandbox_jobs"][0] |= names
+    pusher.rows.rows["benchmarks"] = [{"id": numbered(9), "name": "another_bench"}]
     pusher.rows.load()
-    outcome = pusher.push(run)
-    assert outcome.exit == Exit.DONE
-    assert said(outcome) == [("left-over-trials", f"the row keeps 1 trial that the run has no more: {numbered(5)}")]
+    before = pusher.count()
+    told = pusher.push(run)
+    assert (told.exit, told.data["plan"]["changes"], pusher.count()) == (Exit.DONE, [], before)
+    assert said(told) == [("left-over-trials", "the row keeps 1 trial that the run has no more: old__1234567")]
+    assert told.problems[0].fix == "--forced-update removes them"
+    dry = pusher.push(run, forced=True, apply=False)
+    assert dry.data["plan"]["counts"] == {"delete sandbox_trials": 1}
+    assert dry.details[-1] == f"delete sandbox_trials {numbered(5)}, with its usage: old__1234567"
+    assert pusher.count() == before
+    done = pusher.push(run, forced=True)
+    assert (done.exit, said(done)) == (Exit.DONE, [])
+    assert done.summary.startswith(f"{run.tag}: row {job['id']} of ada, 1 change in ")
+    left = {name: number - (name in ("sandbox_trials", "sandbox_trial_model_usage")) for name, number in before.items()}
+    assert pusher.count() == left
+    assert numbered(6) in {str(trial["id"]) for trial in pusher.table("sandbox_trials")}  # of another row
+    assert pusher.push(run, forced=True).data["plan"]["changes"] == []
+
+
+def test_a_trial_in_the_folder_stays_though_the_score_is_without_it(pusher, tmp_path):
+    run = AuditedRun(tmp_path)
+    pusher.push(run)
+    (first, *_) = pusher.table("sandbox_trials")
+    pusher.rows.execute(f"DELETE FROM sandbox_trial_model_usage WHERE trial_id = '{first['id']}'")
+    pusher.rows.execute(f"UPDATE sandbox_trials SET id = '{numbered(5)}' WHERE id = '{first['id']}'")
+    forced = pusher.push(run, forced=True)
+    assert forced.data["plan"]["counts"] == {"create sandbox_trials": 1, "create sandbox_trial_model_usage": 1}
 
 
 def test_a_benchmark_that_an_interrupted_push_made_gets_its_tasks(pusher, tmp_path):

@@ -55,6 +55,15 @@ def only(rows, table, id):
     return found
 
 
+def timeless(rows):
+    """All rows, but for the times at which they were made."""
+    made = {"creation_time", "updated_at", "created_at"}
+    return {
+        table: [{name: value for name, value in row.items() if name not in made} for row in there]
+        for table, there in rows.everything().items()
+    }
+
+
 def writes(rows):
     return [request for request in rows.standin.seen if request.method != "GET" and "functions" not in request.path]
 
@@ -653,6 +662,35 @@ class TestInterrupted:
             ada.run(action, row=job, **more)
             assert rows.everything() == wanted
             assert [read_undo(file).state for file in ada.undo_files()] == ["written"]
+            self.cut(rows, step, after)
+            assert refused(ada, "undo", file=file)[0] == Exit.REMOTE
+            rows.standin.fault = rows.standin.fault_after = None
+            ada.run("undo", file=file)
+            assert rows.everything() == start
+
+    @pytest.mark.parametrize("after", [False, True])
+    @pytest.mark.parametrize(
+        ("action", "more", "row"),
+        [
+            ("fix-model", {"model_name": "laion/new-8B"}, {"model": "served"}),
+            ("fix-benchmark", {"benchmark_name": "gaia_127"}, {"benchmark": "hash"}),
+        ],
+    )
+    def test_over_supabase_where_the_name_is_made(self, bench, rows, tmp_path, action, more, row, after):
+        ada = Repairer(rows, "supabase", tmp_path / "undisturbed")
+        job = self.made(bench, row)
+        start = rows.everything()
+        ada.run(action, row=job, **more)
+        wanted = timeless(rows)
+        ada.run("undo", file=ada.undo_files()[0])
+        for step in range(4):
+            ada.folder = tmp_path / f"cut-{step}"
+            self.cut(rows, step, after)
+            assert refused(ada, action, row=job, **more)[0] == Exit.REMOTE
+            rows.standin.fault = rows.standin.fault_after = None
+            ada.run(action, row=job, **more)
+            assert timeless(rows) == wanted
+            (file,) = ada.undo_files()
             self.cut(rows, step, after)
             assert refused(ada, "undo", file=file)[0] == Exit.REMOTE
             rows.standin.fault = rows.standin.fault_after = None

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from benchwright.repair.storable import Storable
+from benchwright.repair.storable import LONGEST, Storable
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,8 @@ def test_values(value, stored):
 def test_secrets_of_the_environment(monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "a-token-that-is-mine")
     assert Storable()("it said a-token-that-is-mine") == "it said [hidden]"
+
+
+def test_of_what_is_too_long_the_start_stays():
+    assert Storable()({"message": "x" * (LONGEST + 1)})["message"] == "x" * LONGEST + "... (1,048,577 characters)"
+    assert Storable()("x" * LONGEST) == "x" * LONGEST

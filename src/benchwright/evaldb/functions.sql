@@ -6,7 +6,7 @@
 -- Rows come as JSON as they were read, and are compared as rows. Each returns {"state": ...}: done; done-already; kept,
 -- with the references that keep it; contested, with what there is now, and nothing was written.
 
-CREATE OR REPLACE FUNCTION public.benchwright_functions() RETURNS integer LANGUAGE sql IMMUTABLE AS $$ SELECT 1 $$;
+CREATE OR REPLACE FUNCTION public.benchwright_functions() RETURNS integer LANGUAGE sql IMMUTABLE AS $$ SELECT 2 $$;
 
 -- One row of a table from what was seen of it to what is wanted.
 CREATE OR REPLACE FUNCTION public.benchwright_change_row(
@@ -130,6 +130,48 @@ BEGIN
     DELETE FROM sandbox_trials WHERE job_id = target;
     DELETE FROM sandbox_jobs WHERE id = target AND username = row_owner;
     RETURN jsonb_build_object('state', 'done', 'before', to_jsonb(present));
+END
+$$;
+
+-- Some trials of a job with their usage: exactly as they were seen. The job and its other trials stay.
+CREATE OR REPLACE FUNCTION public.benchwright_drop_trials(row_owner text, target uuid, trials jsonb, usage jsonb)
+RETURNS jsonb LANGUAGE plpgsql SET search_path = public SET timezone = 'UTC' SET row_security = off AS $$
+DECLARE
+    named uuid[] := ARRAY(SELECT id FROM jsonb_populate_recordset(NULL::sandbox_trials, trials));
+    present sandbox_jobs;
+    one uuid;
+    others jsonb := '{}';
+BEGIN
+    SELECT * INTO present FROM sandbox_jobs WHERE id = target FOR UPDATE;
+    PERFORM FROM sandbox_trials WHERE id = ANY (named) FOR UPDATE; -- no new usage can refer to them from here on
+    IF NOT FOUND AND present.username = row_owner THEN
+        RETURN jsonb_build_object('state', 'done-already');
+    END IF;
+    FOREACH one IN ARRAY named LOOP
+        others := others || public.benchwright_references('sandbox_trials', one, 'sandbox_trial_model_usage');
+    END LOOP;
+    IF present.username IS DISTINCT FROM row_owner
+        OR EXISTS (
+            (SELECT * FROM sandbox_trials WHERE id = ANY (named)
+                EXCEPT SELECT * FROM jsonb_populate_recordset(NULL::sandbox_trials, trials))
+            UNION ALL
+            (SELECT * FROM jsonb_populate_recordset(NULL::sandbox_trials, trials)
+                EXCEPT SELECT * FROM sandbox_trials WHERE job_id = target)
+        )
+        OR EXISTS (
+            (SELECT * FROM sandbox_trial_model_usage WHERE trial_id = ANY (named)
+                EXCEPT SELECT * FROM jsonb_populate_recordset(NULL::sandbox_trial_model_usage, usage))
+            UNION ALL
+            (SELECT * FROM jsonb_populate_recordset(NULL::sandbox_trial_model_usage, usage)
+                EXCEPT SELECT * FROM sandbox_trial_model_usage WHERE trial_id = ANY (named))
+        )
+        OR others <> '{}'
+    THEN
+        RETURN jsonb_build_object('state', 'contested', 'now', to_jsonb(present), 'references', others);
+    END IF;
+    DELETE FROM sandbox_trial_model_usage WHERE trial_id = ANY (named);
+    DELETE FROM sandbox_trials WHERE id = ANY (named) AND job_id = target;
+    RETURN jsonb_build_object('state', 'done');
 END
 $$;
 

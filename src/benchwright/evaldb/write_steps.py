@@ -13,7 +13,7 @@ from benchwright.evaldb.source import KEYS, Record
 from benchwright.evaldb.writes import OWNED, Call, Insert, Update, Write, Written
 
 FUNCTIONS = Path(__file__).with_name("functions.sql")
-FUNCTIONS_VERSION = 1
+FUNCTIONS_VERSION = 2
 """What ``benchwright_functions()`` returns where the functions of this version are installed."""
 _PREFIX = "benchwright_"
 _MOST_ROWS = 100

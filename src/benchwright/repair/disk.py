@@ -72,8 +72,10 @@ class Disk:
     @property
     def state(self) -> FreeState:
         """Where it is."""
-        if self.leaving is not None:
-            return "deleting" if self.lock().is_held() else "stopped"
+        if self.leaving is not None and self.lock().is_held():
+            return "deleting"
+        if self.leaving is not None:  # once more: what held the lock may have been done in between
+            return "stopped"
         return "there" if self.folder.exists() or not (self.home / "proof.json").exists() else "freed"
 
     @property

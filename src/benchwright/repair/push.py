@@ -169,6 +169,7 @@ class _Pushing:
             trials=tuple(read_trial_rows(folders, trials, row_id)),
             lacks=lacks(row, leg.facts.trials) if row and row.status == "Finished" else None,
             forced=self.options.forced,
+            trial_names=leg.run.trial_names,
             named_by=_named_by(leg.run, row_id),
             others=tuple(scored(leg.facts)),
         )

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from benchwright.audit.facts import RowFacts
 from benchwright.contract import Exit, Failure, Problem, counted, some
-from benchwright.evaldb import Insert, Record, Update
+from benchwright.evaldb import Call, Insert, Record, Update
 from benchwright.evaldb.comparing import same
 from benchwright.evaldb.rows import FINISHED
 from benchwright.repair.push_identity import Identity
@@ -55,7 +55,8 @@ class Push:
 
     ``is_new`` says that this run has no row yet. ``values`` are those of the row (see ``push_job``), ``version`` is the
     hash of a benchmark to be made. ``lacks`` is what a finished row does not show of the run, None where it does;
-    ``forced`` writes over what is there and differs. ``named_by`` is what says that the row is the run's: its own
+    ``forced`` writes over what is there and differs. ``trial_names`` are those of every trial in the run's folders,
+    also of what it does not push. ``named_by`` is what says that the row is the run's: its own
     id, or else a person's manifest, or only the launch's record, which may have been copied from another run.
     ``others`` are other runs' rows with a score for the model and the benchmark.
     """
@@ -70,22 +71,37 @@ class Push:
     trials: tuple[TrialRows, ...]
     lacks: str | None = None
     forced: bool = False
+    trial_names: frozenset[str] = frozenset()
     named_by: NamedBy = "itself"
     others: tuple[RowFacts, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushPlan:
-    """A push, the changes that it takes, and what is worth knowing of what it leaves as it is."""
+    """A push, the changes that it takes, and what is worth knowing of what it leaves as it is.
+
+    ``removal`` takes left-over trials out of the row behind them, None where there is none to take out.
+    """
 
     push: Push
     changes: tuple[Change, ...]
+    removal: Call | None = None
     remarks: tuple[Problem, ...] = ()
 
     @property
-    def writes(self) -> list[Insert | Update]:
+    def writes(self) -> list[Insert | Update | Call]:
         """The changes as a writer takes them."""
-        return [change.write for change in self.changes]
+        return [*(change.write for change in self.changes), *([self.removal] if self.removal else [])]
+
+    @property
+    def removed(self) -> Sequence[Record]:
+        """The trials that are taken out."""
+        return self.removal.arguments["trials"] if self.removal else ()
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Every change as data, what is removed by its ids."""
+        removed = {"action": "delete", "table": "sandbox_trials", "ids": [trial["id"] for trial in self.removed]}
+        return [*(change.to_dict() for change in self.changes), *([removed] if self.removal else [])]
 
     def counts(self) -> dict[str, int]:
         """How many rows are changed in which way, such as ``create sandbox_trials: 300``."""
@@ -93,7 +109,7 @@ class PushPlan:
         for change in self.changes:
             name = f"{change.action} {change.write.table}"
             found[name] = found.get(name, 0) + 1
-        return found
+        return found | ({"delete sandbox_trials": len(self.removed)} if self.removal else {})
 
 
 def plan_push(push: Push, known: Known) -> PushPlan:
@@ -125,7 +141,8 @@ class _Planning:
         changes += self._new_row(names) if row is None else []
         changes += [*self._trials(), *self._usage(model), *self._results()]
         self._settle()
-        return PushPlan(push=self.push, changes=tuple(changes), remarks=tuple(self.remarks))
+        removal = self._left_over()
+        return PushPlan(push=self.push, changes=tuple(changes), removal=removal, remarks=tuple(self.remarks))
 
     def _settle(self) -> None:
         if self.problems:
@@ -186,11 +203,22 @@ class _Planning:
             rows = some(sorted({str(job) for job in elsewhere.values()}))
             found = f"row {rows} has {counted(len(elsewhere), 'trial')} of this run"
             self._refuse("trials-of-another-row", found, f"row {self.push.row_id}", "is the run registered twice?")
-        own = {one.row["id"] for one in self.push.trials}
-        left = [trial["id"] for trial in self.known.of_row if trial["id"] not in own]
-        if left:
-            found = f"the row keeps {counted(len(left), 'trial')} that the run has no more: {some(left)}"
-            self.remarks.append(Problem("left-over-trials", self.push.tag, found))
+
+    def _left_over(self) -> Call | None:
+        """What removes the trials of the row that no folder of the run has any more, by force alone."""
+        push, known = self.push, self.known
+        left = [trial for trial in known.left_over if trial["trial_name"] not in push.trial_names]
+        if left and not push.forced:
+            found = f"the row keeps {counted(len(left), 'trial')} that the run has no more: {_names(left)}"
+            self.remarks.append(
+                Problem("left-over-trials", push.tag, found, "the run's own", "--forced-update removes them")
+            )
+        if not left or not push.forced:
+            return None
+        ids = {trial["id"] for trial in left}
+        usage = [one for one in known.left_usage if one["trial_id"] in ids]
+        arguments = {"row_owner": push.owner, "target": push.row_id, "trials": left, "usage": usage}
+        return Call("drop_trials", arguments)
 
     def _names(self) -> tuple[NamedRow, NamedRow, NamedRow]:
         """Agent, model and benchmark. A row that is there has its own, which are not looked up again."""
@@ -301,6 +329,10 @@ class _Planning:
             found = f"row {self.push.row_id} {' and '.join(why)}"
             self._refuse("row-differs", found, "what the run says", "--forced-update writes over it")
         return {name: value for name, value in differing.items() if row[name] is None}
+
+
+def _names(trials: Sequence[Record]) -> str:
+    return some(sorted(trial["trial_name"] for trial in trials))
 
 
 def _reward(row_id: str, there: Mapping[str, Any], reward: float | None) -> Update:

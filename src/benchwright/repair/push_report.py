@@ -82,10 +82,11 @@ def _summary(text: str, *, applied: bool) -> str:
 def _what(plan: PushPlan, upload: str) -> str:
     """A push in short; ``upload`` are the traces in words, empty where they are there."""
     before = f"{upload}; " if upload else ""
-    if not plan.changes:
+    number = len(plan.changes) + len(plan.removed)
+    if not number:
         return f"{before or 'nothing to do, '}row {plan.push.row_id} says all of it"
     row = "a new row" if plan.push.is_new else "row"
-    return f"{before}{row} {plan.push.row_id} of {plan.push.owner}, {counted(len(plan.changes), 'change')}"
+    return f"{before}{row} {plan.push.row_id} of {plan.push.owner}, {counted(number, 'change')}"
 
 
 def _run(leg: Leg) -> dict[str, Any]:
@@ -108,7 +109,7 @@ def _plan(plan: PushPlan) -> dict[str, Any]:
         "model": push.identity.model,
         "benchmark": push.identity.benchmark,
         "values": push.values,
-        "changes": [change.to_dict() for change in plan.changes],
+        "changes": plan.to_dicts(),
         "counts": plan.counts(),
     }
 
@@ -123,6 +124,8 @@ def _lines(plan: PushPlan) -> Iterator[str]:
     for change in plan.changes:
         if change.write.table not in first:
             yield from _line(change)
+    for trial in plan.removed:
+        yield f"delete sandbox_trials {trial['id']}, with its usage: {trial['trial_name']}"
 
 
 def _line(change: Change) -> Iterator[str]:

@@ -17,13 +17,16 @@ def verify(plan: PushPlan, database: EvalDatabase) -> int:
     """Read back every row that a plan wrote, and compare every value; how many rows there are.
 
     Raises:
-        Failure: a row is not there or has another value; every such row (code ``not-as-planned``, exit 1). The
-            database does not answer (exit 4).
+        Failure: a row is not there or has another value, or was to go and is there; every such row (code
+            ``not-as-planned``, exit 1). The database does not answer (exit 4).
     """
     wanted = _wanted(plan)
     problems: list[Problem] = []
     for table, rows in wanted.items():
         problems += _problems(database, table, rows)
+    removed = [trial["id"] for trial in plan.removed]
+    for trial in database.records("sandbox_trials", "id", removed, columns=("id", "job_id")):
+        problems.append(Problem("not-as-planned", f"sandbox_trials {trial['id']}", "still there", "no such row"))
     if problems:
         raise Failure(problems)
     return sum(map(len, wanted.values()))

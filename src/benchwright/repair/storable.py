@@ -13,6 +13,8 @@ from benchwright.contract import HIDDEN, Redaction, names_a_secret
 
 HIDDEN_HOST = "<host>"
 TOO_DEEP = "<nested too deeply>"
+LONGEST = 2**20
+"""Characters of a text; a database takes 256 MB at once, and nobody reads as much of an exception."""
 _DEEPEST = 100
 """Levels; no configuration has as many, and what writes JSON takes about a thousand."""
 _HOST = re.compile(r"(?<=://)(?:[^\s/@'\"]*@)?(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:\d+)?")
@@ -26,7 +28,8 @@ class Storable:
     """Turns what a run recorded into what may be stored; secrets of the environment are looked up once.
 
     Under a key that names a secret every text is hidden. A NUL or half a surrogate pair becomes U+FFFD, since no
-    database takes them; a number that JSON has no form for becomes its text, what is nested too deeply ``TOO_DEEP``.
+    database takes them; a number that JSON has no form for becomes its text, what is nested too deeply ``TOO_DEEP``. Of
+    a text that is too long the first ``LONGEST`` characters stay, and how many there were.
     """
 
     def __init__(self) -> None:
@@ -51,10 +54,10 @@ class Storable:
         if text and key and names_a_secret(key):
             return HIDDEN
         text = without_paths(self._redact(characters(text)))
-        if "://" not in text:
-            return text
-        everywhere = _ENDPOINT.search(key) is not None
-        return _HOST.sub(lambda found: HIDDEN_HOST if everywhere or _is_inside(found[1]) else found[0], text)
+        if "://" in text:
+            everywhere = _ENDPOINT.search(key) is not None
+            text = _HOST.sub(lambda found: HIDDEN_HOST if everywhere or _is_inside(found[1]) else found[0], text)
+        return text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text):,} characters)"
 
 
 def characters(text: str) -> str:
