@@ -88,7 +88,7 @@ def test_a_draft_is_a_valid_spec_of_the_candidates(out):
 
 def test_the_report_tells_every_row(out):
     outcome = draft(out, "4-7")
-    assert outcome.summary == "rows 4-7: 2 results of 1 model to verify, 2 skipped; stopped at row 7 of 8; next: rows 8"
+    assert outcome.summary == "rows 4-7: 2 results of 1 model to verify, 2 skipped; stopped at row 7 of 8; next: row 8"
     assert outcome.data["skipped"] == [
         {
             "row": 4,
@@ -140,7 +140,7 @@ None.
 
 ## Where the batch stopped
 
-At row 7 of 8; next: rows 8.
+At row 7 of 8; next: row 8.
 """
     )
 
@@ -153,7 +153,7 @@ def test_candidates_of_a_model_outside_of_the_batch_are_told(out):
     outcome = draft(out, "1-3")
     (problem,) = outcome.problems
     assert str(problem) == (
-        "nova-ai/nova-7b: candidates outside of the batch: rows 8, expected one pull request a model\n"
+        "nova-ai/nova-7b: candidates outside of the batch: row 8, expected one pull request a model\n"
         "    fix: take them in: --rows 1-3,8"
     )
     assert draft(out, "1-3,8").problems == []
@@ -162,8 +162,23 @@ def test_candidates_of_a_model_outside_of_the_batch_are_told(out):
 def test_without_candidates_there_is_no_spec(out):
     outcome = draft(out, "4-5")
     assert outcome.data["spec"] is None
+    assert outcome.summary == (
+        "rows 4-5: nothing to verify, 2 skipped (1 in the top 50 of no view, 1 personal_account);"
+        " stopped at row 5 of 8; next: rows 6-7"
+    )
     assert not out.with_name("out.rows-4-5.spec.json").exists()
     assert "## To verify\n\nNone.\n" in out.with_name("out.rows-4-5.md").read_text()
+
+
+def test_one_row_is_a_row(out):
+    outcome = draft(out, "4")
+    assert outcome.summary == (
+        "row 4: nothing to verify, 1 skipped (1 in the top 50 of no view); stopped at row 4 of 8; next: row 5"
+    )
+    assert out.with_name("out.rows-4.md").read_text().startswith("# Row 4 of out.csv\n")
+    assert draft(out, "1").summary.startswith("row 1: 1 result of 1 model to verify, 0 skipped; stopped at row 1 of 8")
+    told = json.loads(out.with_name("out.rows-1.spec.json").read_text())
+    assert told["about"].startswith("Row 1 of out.csv. A draft.")
 
 
 def test_a_spec_with_work_in_it_stays(out):
@@ -196,7 +211,7 @@ def test_a_list_that_was_made_anew_is_refused(out, change):
     draft(out, "1-2")
     draft(out, "3")
     out.write_text(rows_text(change(read_rows(out))))
-    found = "not the list that rows 1-2, 3 were drafted from: it was made anew, or edited"
+    found = "not the list of the earlier batches (1-2, 3): it was made anew, or edited"
     assert refusal(out, "4-5") == (Exit.REFUSED, "regenerated", found)
     assert not out.with_name("out.rows-4-5.md").exists()
 

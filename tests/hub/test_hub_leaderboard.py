@@ -16,6 +16,7 @@ from scripts_in_process import Script, load
 
 FILE = Path(__file__).resolve().parents[2] / ".agents/skills/port-evals-to-hub/scripts/hub_leaderboard.py"
 LOGIC = "bench-org/logic-1k"
+NO_NUMBERS = ("NaN", "inf", "62,7", "1e3", "1_0", " 5", "5%", "\u0665", "")
 
 
 @pytest.fixture
@@ -105,13 +106,16 @@ def test_what_is_declared(script, sample):
     assert script.answer("declared", "https://hf.co/nova-ai/nova-beta")["data"]["model"] == "nova-ai/nova-8b"
 
 
-def test_kinds(script, sample):
+def test_kinds(script, sample, emulator):
     assert script.answer("kind", "nova-ai")["summary"] == "nova-ai: an organisation"
     assert script.answer("kind", "nova-ai", "visitor", "nobody")["data"]["kinds"] == {
         "nova-ai": "org",
         "visitor": "user",
         "nobody": None,
     }
+    emulator.seen.clear()
+    assert set(script.answer("kind", "nova-ai/nova-7b", "../x", "")["data"]["kinds"].values()) == {None}
+    assert emulator.seen == []
 
 
 @pytest.mark.parametrize(
@@ -123,6 +127,8 @@ def test_kinds(script, sample):
         (("predict", "nova-ai/none", LOGIC, "5"), 1, "repo-missing"),
         (("board", "bench-org/almost"), 1, "not-official"),
         (("board", "bench-org/none"), 1, "not-on-hub"),
+        (("board", f"{LOGIC}?task_id=x"), 1, "not-on-hub"),
+        (("tasks", "../models/nova-ai"), 1, "not-on-hub"),
         (("declared", "nova-ai/nova-inside"), 1, "repo-missing"),
     ],
 )
@@ -131,7 +137,10 @@ def test_what_there_is_not_is_said(script, sample, words, exit, code):
     assert (envelope["exit"], envelope["problems"][0]["code"]) == (exit, code)
 
 
-@pytest.mark.parametrize("words", [("predict", "--json", "a/b"), ("--json", "predict", "a/b", "c/d", "NaN")])
+@pytest.mark.parametrize(
+    "words",
+    [("predict", "--json", "a/b"), *(("--json", "predict", "a/b", "c/d", value) for value in NO_NUMBERS)],
+)
 def test_wrong_usage_is_an_object_too(script, words):
     with pytest.raises(SystemExit) as left:
         script.run(*words)

@@ -19,6 +19,7 @@ from benchwright.hub.client import Hub, where_of
 from benchwright.hub.opening.live import Polling
 from benchwright.hub.registry import Registry
 from benchwright.hub.writing import alone
+from benchwright.rehearsal.hub.conversation import add_event
 from benchwright.rehearsal.hub.faults import Fault, FaultRule, RuledFaults
 from benchwright.rehearsal.hub.sample import results_file
 from scripts_in_process import Script, load
@@ -128,6 +129,18 @@ def test_what_is_refused_does_not_keep_others_back(script, board, emulator, tmp_
     assert pulls_of(emulator, "nova-ai/old") == []
 
 
+def test_without_anything_to_open_there_is_no_command_to_open_it(script, spec, emulator, registry, tmp_path):
+    add_model(emulator, "nova-ai/other", value="9.99")
+    script.answer(spec, "--apply")
+    both = spec_of(tmp_path, {NOVA: [cited()], "nova-ai/other": [cited(repo="nova-ai/other")]}).path
+    sheet = tmp_path / "sheet.md"
+    envelope = script.answer(both, "--handoff", sheet)
+    assert (envelope["summary"], envelope["next"]) == (f"{DRY_RUN}; 2 models: 1 there already, 1 refused", [])
+    assert "--apply" not in sheet.read_text()
+    registry.unlink()
+    assert len(script.answer(both)["next"]) == 1  # there is one to be adopted
+
+
 def test_a_token_that_only_reads_is_refused_first(script, spec, emulator, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", emulator.token("porter", "read"))
     envelope = script.answer(spec, "--apply")
@@ -151,7 +164,10 @@ def test_a_damaged_registry_is_refused_and_written_anew(script, spec, board, emu
     emulator.close_pull_request(emulator.repo("nova-ai/second"), 1)
     before = registry.read_bytes()
     registry.write_bytes(before[:-40])
-    assert script.answer(both)["problems"][0]["code"] == "registry-damaged"
+    (problem,) = script.answer(both)["problems"]
+    assert problem["code"] == "registry-damaged"
+    words = [sys.executable, str(FILE), str(both), "--registry", str(registry), "--rebuild"]
+    assert shlex.split(problem["fix"].partition("from the Hub: ")[2]) == words
     spec_of(tmp_path, {NOVA: [cited()]})  # what is left of the file names the other
     assert script.answer(both, "--apply")["exit"] == 5
     emulator.seen.clear()
@@ -185,6 +201,25 @@ def test_rebuild_finds_what_only_the_boards_know_and_leaves_others_alone(
     assert [one.repo for one in Registry.load(registry).records] == [NOVA]
 
 
+def test_rebuild_needs_no_spec(script, spec, emulator, registry):
+    """Whatever the damaged file names is looked at, and the models that boards show a pull request of."""
+    script.answer(spec, "--apply")
+    (before,) = Registry.load(registry).records
+    emulator.close_pull_request(emulator.repo(NOVA), 1)
+    registry.write_bytes(registry.read_bytes()[:-40])
+    envelope = script.answer("--rebuild")
+    assert (envelope["exit"], envelope["summary"]) == (0, f"{registry}: 1 pull request found on the Hub")
+    (record,) = Registry.load(registry).records
+    assert (record.key, record.state, record.results) == (before.key, "closed", before.results)
+
+
+@pytest.mark.parametrize("words", [(), ("--apply",), ("--amend", 1)])
+def test_without_a_spec_nothing_is_opened(words, script, emulator):
+    envelope = script.answer(*words)
+    assert (envelope["exit"], emulator.seen) == (2, [])
+    assert str(envelope["problems"][0]["fix"]) == "name it; --rebuild alone needs none"
+
+
 class TestAmending:
     """``--amend``: a commit to our own pull request, never a second one."""
 
@@ -210,6 +245,7 @@ class TestAmending:
         code, lines = script.run(amended, "--amend", 1)
         summary = f"{DRY_RUN}; pull request 1 of {NOVA}: write {RESULTS}; write its body"
         assert (code, lines[0], lines[-1]) == (0, summary, DRY_RUN)
+        assert lines[-3] == "to change it (where a client blocks this, a person runs it):"
         assert writes(emulator) == []
 
     def test_files_body_and_registry(self, script, amended, emulator, registry):
@@ -242,6 +278,23 @@ class TestAmending:
         unnamed = cited(dataset="bench-org/logic-2k", task="two", filename="other.yaml", unit_checked=True)
         assert script.answer(spec_of(tmp_path, {NOVA: [unnamed]}).path, "--amend", 1, "--apply")["exit"] == 0
         assert list(self.texts(emulator)) == [".eval_results/other.yaml"]
+
+    def test_what_its_readers_have_changed_is_theirs(self, script, amended, emulator, tmp_path):
+        (pull,) = pulls_of(emulator, NOVA)
+        emulator.add_user("keeper")
+        add_event(emulator.state, pull, "title-change", "keeper", {"from": pull.title, "to": "Scores"})
+        pull.title = "Scores"
+        assert script.answer(amended, "--amend", 1, "--apply")["data"]["steps"] == [
+            f"write {RESULTS}",
+            "write its body",
+        ]
+        assert pull.title == "Scores"
+        body = pull.events[0].data
+        body["latest"] |= {"raw": "By hand.\n" + body["latest"]["raw"], "author": "keeper"}
+        body["edited"] = True
+        envelope = script.answer(spec_of(tmp_path, {NOVA: [cited("61.5")]}).path, "--amend", 1, "--apply")
+        assert (envelope["exit"], envelope["problems"][0]["found"]) == (5, "pull request 1 has a body of others")
+        assert body["latest"]["raw"].startswith("By hand.")
 
     def test_a_kill_after_the_commit_is_mended(self, script, amended, emulator, registry, monkeypatch):
         with monkeypatch.context() as patch:

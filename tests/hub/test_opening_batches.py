@@ -270,7 +270,7 @@ def test_a_pull_request_of_a_model_that_took_the_place_of_another_is_not_ours(on
     done = new_run().apply(one)[LAB]
     found = "pull request 1 of lab-00/model, our own, is by visitor now: is this another model?"
     assert (done.state, done.exit, done.problems[0].found) == ("refused", Exit.REFUSED, found)
-    assert done.problems[0].fix.endswith("open_eval_prs.py SPEC.json --rebuild")
+    assert done.problems[0].fix.endswith(f"open_eval_prs.py --registry {registry} --rebuild")
 
 
 def test_a_limit_of_commits_stops_the_batch_and_the_next_run_goes_on(new_run, lab, emulator, registry, tmp_path):

@@ -31,6 +31,13 @@ def test_no_file_is_an_empty_registry(path):
     assert Registry.load(path).records == ()
 
 
+@pytest.mark.parametrize("path", ["", ".", "/"])
+def test_a_folder_is_no_registry(path):
+    with pytest.raises(Failure) as refused, Registry.locked(path, "a test"):
+        pass
+    assert (refused.value.exit, refused.value.problems[0].where) == (Exit.USAGE, "--registry")
+
+
 def test_a_record_is_replaced_by_its_key(written):
     with Registry.locked(written, "a test") as registry:
         (intent,) = registry.of("LAB/model")
@@ -62,12 +69,13 @@ def test_a_damaged_file_is_refused_and_left_alone(written, damage, found):
     (problem,) = failure.value.problems
     assert (problem.code, problem.where, failure.value.exit) == ("registry-damaged", str(written), Exit.REFUSED)
     assert problem.found.startswith(found)
-    assert problem.fix.endswith("open_eval_prs.py SPEC.json --rebuild")
+    assert problem.fix.endswith(f"from the Hub: open_eval_prs.py --registry {written} --rebuild")
     assert written.read_text() == text
 
 
 def test_an_open_one_without_a_number_is_damage(path):
     with Registry.locked(path, "a test") as registry:
+        registry.put(replace(RECORD, repo="lab/other", state="merged", num=3))
         registry.put(replace(RECORD, state="open"))
     with pytest.raises(Failure, match="lab/model is open, and has no number"):
         Registry.load(path)

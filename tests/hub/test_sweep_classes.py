@@ -13,9 +13,9 @@ from benchwright.contract import Exit, Failure, Problem
 from benchwright.hub.boards import Board, BoardRow
 from benchwright.hub.links import view_link
 from benchwright.hub.model_repo import ModelRepo
+from benchwright.hub.opening.body import addresses, relinked
 from benchwright.hub.opening.words import Told, body_for, title_for
 from benchwright.hub.registry import Record, RecordedResult
-from benchwright.hub.sweep.body import addresses, relinked
 from benchwright.hub.sweep.classes import classify
 from benchwright.hub.sweep.facts import Comment, PullFacts, ResultFacts
 from benchwright.hub.sweep.plan import plan

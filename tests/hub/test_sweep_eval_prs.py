@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -86,6 +88,7 @@ def test_a_dry_run_sends_nothing(script, ported, nova, peers, written, monkeypat
         "    to do: lead the link of Logic-1k (62.5) to where it is number 1: up to 32B, base models only",
     ]
     assert lines[-1] == "DRY RUN: nothing written"
+    assert lines[-3] == "to do it (where a client blocks this, a person runs it):"
     assert f"sweep_eval_prs.py --registry {ported.path} --apply" in lines[-2]
 
 
@@ -463,7 +466,12 @@ def test_no_registry_and_a_damaged_one(script, ported):
     assert (envelope["exit"], envelope["summary"]) == (2, f"no file {ported.path}")
     ported.path.parent.mkdir()
     ported.path.write_text('{"version": 1')
-    assert script.answer("--apply")["exit"] == 5
+    for mode in ("--apply", "--json"):
+        envelope = script.answer(mode)
+        assert envelope["exit"] == 5
+        command = envelope["problems"][0]["fix"].partition("from the Hub: ")[2]
+        opener = str(FILE.with_name("open_eval_prs.py"))
+        assert shlex.split(command) == [sys.executable, opener, "--registry", str(ported.path), "--rebuild"]
 
 
 def test_a_limit_of_the_hub_ends_the_writing(script, ported, peers, written, emulator):
@@ -509,6 +517,32 @@ def test_ranks_are_kept_and_drawn(script, ported, nova, peers, emulator):
     before = len(emulator.seen)
     envelope = script.answer("--apply")
     assert (envelope["exit"], envelope["problems"][0]["code"], len(emulator.seen)) == (2, "bad-history", before)
+
+
+def test_what_a_sweep_drops_or_closes_was_in_no_view_that_day(script, ported, nova, peers, emulator):
+    """The ranks keep what was seen before it: the line of the same day says no more that it is visible."""
+    alone = emulator.add_model("nova-ai/alone-27b", {"README.md": card("Alone")}, parameters={"BF16": 27 * B})
+    peers(["70"])
+    ported.open(nova, {"quest": "38.75", "logic": "62.5"})
+    ported.open(alone, {"logic": "62.0"})
+    script.answer("--apply")
+    peers(FIFTY, size=1, lab="new-lab")
+    for _ in range(2):
+        answer = script.answer("--apply")
+        assert [one["class"] for one in answer["data"]["pull_requests"]] == ["visible", "closed"]
+        assert sorted(line.split(",", 1)[1] for line in ported.ranks.read_text().splitlines()[1:]) == [
+            f"nova-ai/alone-27b,1,{LOGIC},logic,Logic-1k,62.0,invisible,,,,53",
+            "nova-ai/nova-27b,1,bench-org/cliquest-2,quest,CLIQuest 2.0,38.75,visible,1,all,yes,1",
+            f"nova-ai/nova-27b,1,{LOGIC},logic,Logic-1k,62.5,invisible,,,,52",
+        ]
+    assert f"62.5, {datetime.now(UTC).date()}: in no view" in ported.ranks.with_suffix(".html").read_text()
+
+
+def test_a_link_that_is_led_elsewhere_counts_as_it_is_afterwards(script, ported, nova, peers):
+    peers(FIFTY, size=70)
+    ported.open(nova, {"logic": "62.5"})
+    script.answer("--apply")
+    assert ",62.5,visible,1,32B,yes," in ported.ranks.read_text()
 
 
 def test_what_was_done_is_told_even_if_ranks_cannot_be_written(script, ported, nova, peers, tmp_path):

@@ -10,6 +10,8 @@ from typing import Any
 
 from benchwright.contract import Failure, Problem, some, usage_error
 from benchwright.hub.client import Hub, api_path
+from benchwright.hub.model_repo import is_id
+from benchwright.hub.refusals import NotFound
 
 OFFICIAL = "benchmark:official"
 _EVAL_FILE = "eval.yaml"
@@ -57,6 +59,8 @@ def benchmark(hub: Hub, dataset: str) -> Benchmark:
         Gated: its files are kept from this token.
         Failure: its ``eval.yaml`` does not list tasks (code ``benchmark-unreadable``, exit 1), or it is not told.
     """
+    if not is_id(dataset):
+        raise NotFound(repr(dataset)[:200], "repo", "no dataset's id, org/name")
     told = hub.json(api_path("dataset", dataset))
     canonical, tags = str(told["id"]), told.get("tags") or []
     text = hub.text(canonical, _EVAL_FILE, kind="dataset")

@@ -120,11 +120,13 @@ def model_repo(hub: Hub, repo: str, *, cached: bool = True) -> ModelRepo:
 
 
 def namespace_kind(hub: Hub, namespace: str) -> NamespaceKind | None:
-    """Whose a namespace is, an organisation's or a person's; None: nobody has it.
+    """Whose a namespace is, an organisation's or a person's; None: nobody has it, or it is no name of one.
 
     Raises:
         Failure: that is not told (exit 4 or 3).
     """
+    if not _PART.fullmatch(namespace):
+        return None
     kinds: tuple[tuple[str, NamespaceKind], ...] = (("organizations", "org"), ("users", "user"))
     for plural, kind in kinds:
         try:
@@ -178,6 +180,12 @@ def normalise_url(url: str) -> str | None:
     if len(parts) < 2 or parts[0].lower() in _NO_NAMESPACES or not all(_PART.fullmatch(one) for one in parts[:2]):
         return None
     return "/".join(parts[:2])
+
+
+def is_id(text: str) -> bool:
+    """Whether a text is of the form ``owner/name``."""
+    parts = text.split("/")
+    return len(parts) == 2 and all(_PART.fullmatch(one) for one in parts)
 
 
 def _parameters(safetensors: Any) -> int | None:

@@ -11,13 +11,14 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from benchwright.contract import Exit, Failure, Problem, said, some
+from benchwright.contract import Exit, Failure, Problem, said, some, usage_error
 from benchwright.files import FileLock, read_bytes, write_json
 from benchwright.hub.links import ViewLink, read_link
 
@@ -97,13 +98,16 @@ class _Content:
 class Registry:
     """The records of a file, in the order in which they were begun. `load` reads one, `locked` may change it."""
 
-    def __init__(self, path: Path, records: Sequence[Record] = ()) -> None:
+    def __init__(self, path: Path, records: Sequence[Record] = (), *, rebuild: str | None = None) -> None:
         self.path = path
+        self.rebuild = rebuild or _rebuild(path)
         self._records = list(records)
 
     @classmethod
-    def load(cls, path: Path | str) -> Registry:
+    def load(cls, path: Path | str, *, rebuild: str | None = None) -> Registry:
         """The registry in a file; an empty one where there is none.
+
+        ``rebuild`` is the command that writes it anew from the Hub, as far as the caller knows it, for messages.
 
         Raises:
             Failure: it is damaged or was edited by hand (code ``registry-damaged``, exit 5), or not readable (3).
@@ -112,15 +116,17 @@ class Registry:
         try:
             content = read_bytes(path, limit=_MOST_BYTES)
         except FileNotFoundError:
-            return cls(path)
+            return cls(path, rebuild=rebuild)
         except OSError as error:
             problem = Problem("registry-unreadable", str(path), f"cannot be read ({said(error)})", "a file that can be")
             raise Failure(problem, exit=Exit.ENVIRONMENT) from None
-        return cls(path, _records(path, content))
+        return cls(path, _records(path, content, rebuild or _rebuild(path)), rebuild=rebuild)
 
     @classmethod
     @contextlib.contextmanager
-    def locked(cls, path: Path | str, purpose: str, *, fresh: bool = False) -> Iterator[Registry]:
+    def locked(
+        cls, path: Path | str, purpose: str, *, fresh: bool = False, rebuild: str | None = None
+    ) -> Iterator[Registry]:
         """The registry for one who changes it, and nobody else meanwhile; ``purpose`` says what for.
 
         ``fresh`` begins an empty one, which replaces whatever is there at the first change.
@@ -129,6 +135,8 @@ class Registry:
             Failure: somebody else is at work (code ``locked``, exit 5); as `load` does.
         """
         path = Path(path)
+        if not path.name:
+            raise usage_error("--registry", f"{path} is a folder", "a file")
         try:
             lock = FileLock(path.with_name(f"{path.name}.lock"), purpose).__enter__()
         except OSError as error:
@@ -139,7 +147,7 @@ class Registry:
             raise Failure(problem, exit=Exit.ENVIRONMENT) from None
         with contextlib.ExitStack() as stack:
             stack.push(lock)
-            yield cls(path) if fresh else cls.load(path)
+            yield cls(path) if fresh else cls.load(path, rebuild=rebuild)
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -183,7 +191,11 @@ class Registry:
         self._records = list(records)
 
 
-def _records(path: Path, content: bytes) -> tuple[Record, ...]:
+def _rebuild(path: Path) -> str:
+    return f"open_eval_prs.py --registry {shlex.quote(str(path))} --rebuild"
+
+
+def _records(path: Path, content: bytes, rebuild: str) -> tuple[Record, ...]:
     import msgspec
 
     try:
@@ -194,10 +206,10 @@ def _records(path: Path, content: bytes) -> tuple[Record, ...]:
         if read.sha256 != _digest(told["records"]):
             raise ValueError("its digest is another one: it was edited by hand")
     except (ValueError, RecursionError) as error:  # msgspec's own are ValueErrors
-        raise _damaged(path, str(error)) from None
-    lacking = [one.repo for one in read.records if one.state in ("open", "closed", "merged") and one.num is None]
+        raise _damaged(path, str(error), rebuild) from None
+    lacking = [one for one in read.records if one.state in ("open", "closed", "merged") and one.num is None]
     if lacking:
-        raise _damaged(path, f"{lacking[0]} is {read.records[0].state}, and has no number")
+        raise _damaged(path, f"{lacking[0].repo} is {lacking[0].state}, and has no number", rebuild)
     return read.records
 
 
@@ -206,7 +218,7 @@ def _digest(records: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _damaged(path: Path, found: str) -> Failure:
-    fix = "put the file back as it was, or write it anew from the Hub: open_eval_prs.py SPEC.json --rebuild"
+def _damaged(path: Path, found: str, rebuild: str) -> Failure:
+    fix = f"put the file back as it was, or write it anew from the Hub: {rebuild}"
     problem = Problem("registry-damaged", str(path), found, "a registry that was written here", fix)
     return Failure(problem, exit=Exit.REFUSED)

@@ -18,6 +18,11 @@ from benchwright.files import FileLock
 from benchwright.hub.client import Hub, named_wait
 
 
+def to_apply(what: str) -> str:
+    """The line above the command that does what a dry run has shown."""
+    return f"to {what} (where a client blocks this, a person runs it):"
+
+
 class WriteRefused(Failure):
     """The Hub has said no: nothing was written."""
 

@@ -11,8 +11,9 @@ view_link, task_ids, bench_name, namespace_kind, declared, and the other functio
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,13 +98,9 @@ def hub_leaderboard(args: argparse.Namespace, shell: Shell) -> Outcome:
 
 
 def _number(text: str) -> Decimal:
-    try:
-        value = Decimal(text)
-    except InvalidOperation:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number") from None
-    if not value.is_finite():
-        raise argparse.ArgumentTypeError(f"{text!r} is no number")
-    return value
+    if not re.fullmatch(r"-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no plain number, such as 61.25")
+    return Decimal(text)
 
 
 if __name__ == "__main__":

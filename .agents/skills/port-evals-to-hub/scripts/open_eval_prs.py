@@ -41,7 +41,8 @@ def build_parser() -> ScriptParser:
     """Return the script's parser."""
     parser = ScriptParser(description=__doc__, handoff=True)
     add = parser.add_argument
-    add("spec", type=Path, metavar="SPEC.json", help="what to open, in the form of references/spec.schema.json")
+    form = "what to open, in the form of references/spec.schema.json"
+    add("spec", type=Path, nargs="?", metavar="SPEC.json", help=f"{form}; --rebuild needs none")
     add("--registry", type=Path, default=DEFAULT, metavar="FILE", help=f"the registry (default: {DEFAULT})")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--apply", action="store_true", help="open them, or change the one of --amend")
@@ -56,14 +57,16 @@ def open_eval_prs(args: argparse.Namespace, shell: Shell) -> Outcome:
 
     if args.rebuild and args.amend:
         raise usage_error("--amend", "beside --rebuild", "one of them")
-    spec = Spec.load(args.spec)
-    if args.amend and len(spec.repos) != 1:
-        raise usage_error(str(args.spec), f"{len(spec.repos)} models", "with --amend, one: that of the pull request")
+    spec = Spec.load(args.spec) if args.spec else None
     if args.rebuild:
         return rebuilt(args, spec, shell)
+    if spec is None:
+        raise usage_error("SPEC.json", "not given", "what to open", "name it; --rebuild alone needs none")
+    if args.amend and len(spec.repos) != 1:
+        raise usage_error(str(args.spec), f"{len(spec.repos)} models", "with --amend, one: that of the pull request")
     if not args.apply:
         return shown(args, spec, shell)
-    with Registry.locked(args.registry, f"open_eval_prs.py with {args.spec.name}") as registry:
+    with Registry.locked(args.registry, f"open_eval_prs.py with {args.spec.name}", rebuild=anew(args)) as registry:
         return applied(args, spec, registry, shell)
 
 
@@ -72,7 +75,7 @@ def shown(args: argparse.Namespace, spec: Spec, shell: Shell) -> Outcome:
     from benchwright.hub.opening import report
     from benchwright.hub.opening.amend import plan_amendment
 
-    planner = planner_for(Registry.load(args.registry))
+    planner = planner_for(Registry.load(args.registry, rebuild=anew(args)))
     if args.amend:
         amendment = plan_amendment(planner, spec.repos[0], args.amend)
         outcome = report.amended(amendment, None, (), (again(args, "--apply"),))
@@ -116,21 +119,22 @@ def applied(args: argparse.Namespace, spec: Spec, registry: Registry, shell: She
     return report.applied(opened, seen, again(args, "--apply"), sweep(args))
 
 
-def rebuilt(args: argparse.Namespace, spec: Spec, shell: Shell) -> Outcome:
+def rebuilt(args: argparse.Namespace, spec: Spec | None, shell: Shell) -> Outcome:
     """The registry, written anew."""
     from benchwright.hub.boards import Boards
     from benchwright.hub.client import Hub
-    from benchwright.hub.opening import rebuild, report
+    from benchwright.hub.opening import report
+    from benchwright.hub.opening.rebuild import models_in, put_aside, rebuild
     from benchwright.hub.opening.rights import holder_of
     from benchwright.objects.credentials import settings_from_environment
 
     boards = Boards(Hub.of(settings_from_environment()))
     holder = holder_of(boards.hub)
     with Registry.locked(args.registry, "open_eval_prs.py --rebuild", fresh=True) as registry:
-        models = {*(repo.repo for repo in spec.repos), *rebuild.models_in(args.registry)}
+        models = {*(repo.repo for repo in (spec.repos if spec else ())), *models_in(args.registry)}
         with shell.progress("looking for pull requests, models") as progress:
-            found = rebuild.rebuild(boards, holder.name, models, progress)
-        aside = rebuild.put_aside(args.registry)
+            found = rebuild(boards, holder.name, models, progress)
+        aside = put_aside(args.registry)
         registry.write(found.records)
     return report.rebuilt(found, str(args.registry), str(aside) if aside else None)
 
@@ -162,6 +166,11 @@ def again(args: argparse.Namespace, mode: str) -> str:
     return command(__file__, args.spec, *words)
 
 
+def anew(args: argparse.Namespace) -> str:
+    """The command that writes the registry anew."""
+    return command(__file__, *([args.spec] if args.spec else []), *option("--registry", args.registry), "--rebuild")
+
+
 def sweep(args: argparse.Namespace) -> str:
     """The look at all registered pull requests, as a dry run."""
     return command(Path(__file__).with_name("sweep_eval_prs.py"), *option("--registry", args.registry))
@@ -174,12 +183,14 @@ def sheet(args: argparse.Namespace, outcome: Outcome) -> Handoff:
         what,
         "They are public, on other people's repositories, in the name of the holder of HF_TOKEN. All of it was checked"
         " without writing anything; what is refused is not opened.",
-        commands=[again(args, "--apply"), sweep(args)],
+        commands=[*outcome.next, sweep(args)],
         checks=(
             "the first command ends with exit code 0, and its table has a rank for each result",
             "exit code 4: run the same command again; what is open already is not opened again",
             "exit code 1, 2 or 5: read the problems before anything else is done",
-        ),
+        )
+        if outcome.next
+        else ("nothing was to be done; the command only looks at what is there",),
         facts=[outcome.summary, *(str(problem).splitlines()[0] for problem in outcome.problems)],
         sections=[("What it is", [line for detail in outcome.details for line in ("```", detail, "```", "")])],
     )

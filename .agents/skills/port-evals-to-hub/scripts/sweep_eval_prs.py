@@ -51,11 +51,19 @@ def sweep_eval_prs(args: argparse.Namespace, shell: Shell) -> Outcome:
     from benchwright.hub.sweep.command import swept_registry
     from benchwright.objects.credentials import settings_from_environment
 
-    again = command(__file__, *option("--registry", args.registry), *option("--ranks", args.ranks), "--apply")
+    registry = option("--registry", args.registry)
+    again = command(__file__, *registry, *option("--ranks", args.ranks), "--apply")
+    rebuild = command(Path(__file__).with_name("open_eval_prs.py"), *registry, "--rebuild")
     with shell.progress("pull requests") as progress:
         boards = Boards(Hub.of(settings_from_environment()))
         outcome = swept_registry(
-            boards, args.registry, apply=args.apply, ranks=args.ranks, progress=progress, again=again
+            boards,
+            args.registry,
+            apply=args.apply,
+            ranks=args.ranks,
+            progress=progress,
+            again=again,
+            rebuild=rebuild,
         )
     shell.hand_off(sheet(outcome, again))
     return outcome

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,12 +49,17 @@ class Batch:
         return _ranges([row.row for row in self.rows])
 
     @property
+    def label(self) -> str:
+        """The rows in words: ``rows 46-65``, ``row 7``."""
+        return _named([row.row for row in self.rows])
+
+    @property
     def stopped(self) -> str:
         """Where the batch stopped, and where the next one begins."""
         last, end = max(row.row for row in self.rows), max(row.row for row in self.of_all)
         size = len(self.rows)
         rest = range(last + 1, min(last + size, end) + 1)
-        following = f"next: rows {_ranges(rest)}" if rest else "that is the end of the list"
+        following = f"next: {_named(rest)}" if rest else "that is the end of the list"
         return f"row {last} of {end}; {following}"
 
     @property
@@ -136,7 +142,7 @@ def _check_numbering(out: Path, rows: Sequence[Row]) -> None:
     """Refuse a list whose numbers mean other rows than they did for an earlier batch."""
     known = _known_batches(out)
     if known and known["rows"] != rows_digest(rows):
-        found = f"not the list that rows {some(known['batches'])} were drafted from: it was made anew, or edited"
+        found = f"not the list of the earlier batches ({some(known['batches'])}): it was made anew, or edited"
         fix = f"bring that list back; or begin anew with a copy under another name, without {_batches(out).name}"
         raise Failure(Problem("regenerated", str(out), found, "the same rows", fix), exit=Exit.REFUSED)
 
@@ -151,7 +157,7 @@ def _spec(out: Path, batch: Batch) -> dict[str, Any]:
     models: dict[str, list[dict[str, Any]]] = {}
     for row in batch.drafted:
         models.setdefault(row.model, []).append(_result(row))
-    about = f"Rows {batch.name} of {out.name}. {_ABOUT}"
+    about = f"{batch.label.capitalize()} of {out.name}. {_ABOUT}"
     return {"version": 1, "about": about, "repos": [{"repo": repo, "results": told} for repo, told in models.items()]}
 
 
@@ -199,7 +205,7 @@ def _write_spec(path: Path, spec: Mapping[str, Any]) -> None:
 
 
 def _report(out: Path, batch: Batch, spec: Path) -> str:
-    parts = [f"# Rows {batch.name} of {out.name}", "", *_drafted(batch, spec)]
+    parts = [f"# {batch.label.capitalize()} of {out.name}", "", *_drafted(batch, spec)]
     skipped = [(str(row.row), row.model, _board(row), row.status, _reason(row)) for row in batch.skipped]
     parts += ["## Skipped", "", *_table(("row", "model", "benchmark", "status", "reason"), skipped), ""]
     for title, lines in (
@@ -231,7 +237,7 @@ def metadata_problems(batch: Batch) -> list[str]:
 
 
 def _left_out(batch: Batch) -> list[str]:
-    return [f"{model}: rows {_ranges(numbers)}" for model, numbers in batch.left_out.items()]
+    return [f"{model}: {_named(numbers)}" for model, numbers in batch.left_out.items()]
 
 
 def _outcome(batch: Batch, spec: Path | None, report: Path) -> Outcome:
@@ -243,16 +249,14 @@ def _outcome(batch: Batch, spec: Path | None, report: Path) -> Outcome:
         Problem(
             "more-rows",
             model,
-            f"candidates outside of the batch: rows {_ranges(numbers)}",
+            f"candidates outside of the batch: {_named(numbers)}",
             "one pull request a model",
             f"take them in: --rows {batch.name},{_ranges(numbers)}",
         )
         for model, numbers in batch.left_out.items()
     ]
-    models = len({row.model for row in batch.drafted})
-    drafted = f"{counted(len(batch.drafted), 'result')} of {counted(models, 'model')} to verify"
     return Outcome(
-        summary=f"rows {batch.name}: {drafted}, {len(skipped)} skipped; stopped at {batch.stopped}",
+        summary=f"{batch.label}: {_counts(batch)}; stopped at {batch.stopped}",
         data={
             "spec": str(spec) if spec else None,
             "report": str(report),
@@ -267,6 +271,16 @@ def _outcome(batch: Batch, spec: Path | None, report: Path) -> Outcome:
         + [f"  correct {one}" for one in corrections(batch)],
         problems=problems,
     )
+
+
+def _counts(batch: Batch) -> str:
+    """How many there are to verify, and where there are none, why."""
+    skipped = f"{len(batch.skipped)} skipped"
+    if batch.drafted:
+        models = len({row.model for row in batch.drafted})
+        return f"{counted(len(batch.drafted), 'result')} of {counted(models, 'model')} to verify, {skipped}"
+    reasons = Counter(_reason(row) if row.status == "candidate" else row.status for row in batch.skipped)
+    return f"nothing to verify, {skipped} ({', '.join(f'{reasons[one]} {one}' for one in sorted(reasons))})"
 
 
 def _board(row: Row) -> str:
@@ -287,6 +301,10 @@ def _table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 def _escaped(text: str) -> str:
     """A text of somebody else's as Markdown that shows it."""
     return re.sub(r"([\\`*_\[\]<>|#!])", r"\\\1", text)
+
+
+def _named(numbers: Sequence[int]) -> str:
+    return f"{'row' if len(numbers) == 1 else 'rows'} {_ranges(numbers)}"
 
 
 def _ranges(numbers: Sequence[int]) -> str:

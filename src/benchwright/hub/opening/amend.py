@@ -12,7 +12,7 @@ from benchwright.hub.opening.ours import OwnPull, own_pull
 from benchwright.hub.opening.plan import Planner, RepoPlan, check_model
 from benchwright.hub.opening.recording import record_of
 from benchwright.hub.opening.words import TITLE
-from benchwright.hub.pull_requests import thread
+from benchwright.hub.pull_requests import Thread, thread
 from benchwright.hub.refusals import NotFound
 from benchwright.hub.registry import Record
 from benchwright.hub.spec import RepoSpec
@@ -44,11 +44,11 @@ def plan_amendment(planner: Planner, spec: RepoSpec, num: int) -> Amendment:
     """What makes a pull request of ours say what a spec says of its model.
 
     Raises:
-        Failure: it is not there, not open, not ours, or others have committed to it; or that is not told.
+        Failure: it is not there, not open, not ours, or others have changed it; or that is not told.
     """
     model = model_repo(planner.hub, spec.repo)
     check_model(model, spec)
-    own = _ours(planner, model, spec, num)
+    own, told = _ours(planner, model, spec, num)
     plan = planner.drafted(RepoPlan(spec, "new", model=model), model, own)
     if plan.draft is None:
         return Amendment(plan, own)
@@ -58,7 +58,9 @@ def plan_amendment(planner: Planner, spec: RepoSpec, num: int) -> Amendment:
     gone = [path for path, text in own.files.items() if text is not None and path not in draft.files]
     files |= dict.fromkeys(path for path in gone if path not in model.result_files)
     assert own.body is not None
-    return Amendment(plan, own, files, own.pull.title != draft.title, own.body.text != draft.body)
+    # A title that somebody else has chosen stays.
+    retitled = any(one.type == "title-change" and one.author != own.pull.author for one in told.events)
+    return Amendment(plan, own, files, own.pull.title != draft.title and not retitled, own.body.text != draft.body)
 
 
 def amend(planner: Planner, writer: Writer, amendment: Amendment) -> Record:
@@ -99,7 +101,7 @@ def amend(planner: Planner, writer: Writer, amendment: Amendment) -> Record:
     return record
 
 
-def _ours(planner: Planner, model: ModelRepo, spec: RepoSpec, num: int) -> OwnPull:
+def _ours(planner: Planner, model: ModelRepo, spec: RepoSpec, num: int) -> tuple[OwnPull, Thread]:
     """The pull request of that number, which nobody but us has made and changed."""
     try:
         told = thread(planner.hub, model.id, num)
@@ -115,10 +117,12 @@ def _ours(planner: Planner, model: ModelRepo, spec: RepoSpec, num: int) -> OwnPu
         found = f"pull request {num} by {pull.author} is not ours: {_lacks(own, mine=mine)}"
         raise Failure(Problem("not-ours", spec.place, found, "one of ours"), exit=Exit.REFUSED)
     others = [one for one in own.commits if one.author != pull.author]
-    if others:
-        found = f"pull request {num} has {counted(len(others), 'commit')} of others"
+    edited = own.body is not None and own.body.edited and own.body.editor not in (None, pull.author)
+    if others or edited:
+        what = counted(len(others), "commit") if others else "a body"
+        found = f"pull request {num} has {what} of others"
         raise Failure(Problem("changed-by-others", spec.place, found, "ours alone", "ask them"), exit=Exit.REFUSED)
-    return own
+    return own, told
 
 
 def _lacks(own: OwnPull, *, mine: bool) -> str:

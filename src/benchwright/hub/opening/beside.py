@@ -87,7 +87,7 @@ class Lookout:
         if pull is None or pull.author not in (record.author, self.author):
             gone = "is not there any more" if pull is None else f"is by {pull.author} now"
             found = f"pull request {record.num} of {record.repo}, our own, {gone}: is this another model?"
-            fix = "look at it; to write the registry anew: open_eval_prs.py SPEC.json --rebuild"
+            fix = f"look at it; to write the registry anew: {self.registry.rebuild}"
             raise Failure(Problem("pull-request-gone", spec.place, found, "ours", fix), exit=Exit.REFUSED)
         if pull.status == "closed":
             found = f"pull request {pull.num} of {record.repo}, our own, was closed"

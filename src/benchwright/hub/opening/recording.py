@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from benchwright.hub.entries import Entry, parse_entries
+from benchwright.hub.opening.body import addresses, board_key
 from benchwright.hub.opening.ours import OwnPull
 from benchwright.hub.opening.words import spec_hash
 from benchwright.hub.pull_requests import PullRequest
 from benchwright.hub.registry import Record, RecordedResult, State
-from benchwright.hub.sweep.body import addresses, board_key
 
 
 def address_of(endpoint: str, repo: str, num: int) -> str:

@@ -15,6 +15,7 @@ from benchwright.hub.opening.plan import RepoPlan
 from benchwright.hub.opening.rebuild import Rebuilt
 from benchwright.hub.registry import Record
 from benchwright.hub.views import SHOWN
+from benchwright.hub.writing import to_apply
 
 TABLE = ("| pull request | benchmark | value | live rank | view |", "|---|---|---|---|---|")
 _STATES = {"new": "to open", "present": "there already", "refused": "refused"}
@@ -36,8 +37,8 @@ def planned(plans: Sequence[RepoPlan], next: Sequence[str]) -> Outcome:
         {"applied": False, "repos": [_told(plan) for plan in plans]},
         [line for plan in plans for line in _shown(plan)],
         _problems(plans),
-        next=next if any(plan.state != "refused" for plan in plans) else (),
-        next_title="to open them (where a client blocks this, a person runs it):",
+        next=next if any(_is_to_do(plan) for plan in plans) else (),
+        next_title=to_apply("open them"),
         closing=(DRY_RUN,),
         exit=max((plan.exit for plan in plans), default=Exit.DONE),
     )
@@ -87,6 +88,7 @@ def amended(amendment: Amendment, record: Record | None, stands: Sequence[Stand]
         [*_shown(plan)] if dry else table(stands),
         [*plan.problems, *plan.remarks, *unseen(stands)],
         next=next if plan.draft is not None and (amendment.steps or not dry) else (),
+        next_title=to_apply("change it") if dry else "next:",
         closing=(DRY_RUN,) if dry else (),
         exit=plan.exit,
     )
@@ -136,6 +138,11 @@ def _counts(words: dict[str, str], states: Sequence[str]) -> str:
 
 def _problems(plans: Iterable[RepoPlan]) -> list[Problem]:
     return [problem for plan in plans for problem in (*plan.problems, *plan.remarks)]
+
+
+def _is_to_do(plan: RepoPlan) -> bool:
+    """Whether there is one to open or to adopt."""
+    return plan.state == "new" or (plan.present is not None and plan.present.record is None)
 
 
 def _shown(plan: RepoPlan) -> list[str]:

@@ -17,31 +17,31 @@ from benchwright.hub.sweep.plan import Steps, plan
 from benchwright.hub.writing import WriteLost, Writer
 
 
-def carry_out(boards: Boards, record: Record, writer: Writer, holder: str) -> tuple[SweptPull, Steps]:
-    """Look at a pull request anew, do what is to be done by then, and look again.
+def carry_out(boards: Boards, record: Record, writer: Writer, holder: str) -> tuple[SweptPull, SweptPull]:
+    """Look at a pull request anew, do what is to be done by then (its `plan`), and look again.
 
-    Returns how it is in the end, and what was done. Where a request's answer was lost, the last look tells whether it
-    took effect.
+    Returns how it was before that, and how it is in the end. Where a request's answer was lost, the last look tells
+    whether it took effect.
 
     Raises:
         Failure: a request failed, or something is left to do (code ``not-applied``): the next sweep goes on from there.
     """
-    swept = classify(gather(boards, record, again=True))
-    steps = plan(swept)
+    before = classify(gather(boards, record, again=True))
+    steps = plan(before)
     if not steps:
-        return swept, steps
-    if swept.facts.author != holder:
-        found = f"opened by {swept.facts.author}, and the token is {holder}'s"
-        raise Failure(Problem("not-ours", swept.facts.label, found, "a token of its author"), exit=Exit.REFUSED)
+        return before, before
+    if before.facts.author != holder:
+        found = f"opened by {before.facts.author}, and the token is {holder}'s"
+        raise Failure(Problem("not-ours", before.facts.label, found, "a token of its author"), exit=Exit.REFUSED)
     lost: WriteLost | None = None
     try:
-        _write(writer, swept.facts, steps)
+        _write(writer, before.facts, steps)
     except WriteLost as failure:
         lost = failure
     swept = classify(gather(boards, record, again=True))
     if left := plan(swept):
         raise lost or Failure(Problem("not-applied", swept.facts.label, "; ".join(left.words), "nothing left to do"))
-    return swept, steps
+    return before, swept
 
 
 def _write(writer: Writer, facts: PullFacts, steps: Steps) -> None:

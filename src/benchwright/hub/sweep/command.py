@@ -16,7 +16,7 @@ from benchwright.hub.sweep.rank_history import RankPoint, points, read_history, 
 from benchwright.hub.sweep.rank_page import rank_page
 from benchwright.hub.sweep.report import data, lines, problems, summary
 from benchwright.hub.sweep.sweep import Swept, sweep
-from benchwright.hub.writing import Writer
+from benchwright.hub.writing import Writer, to_apply
 
 DEFAULT_RANKS = "hf-eval-results-ranks.csv"
 """Beside the registry."""
@@ -47,20 +47,29 @@ class Ranks:
         return cls(path, known)
 
     def write(self, swept: Sequence[Swept], endpoint: str) -> None:
-        """Write both files, with what a sweep has seen.
+        """Write both files, with what a sweep has seen; what it dropped or closed stands where it was before.
 
         Raises:
             OSError: one of them cannot be written.
         """
         today = datetime.now(UTC).date().isoformat()
-        new = points((one.pull for one in swept if one.pull), today)
+        new = points((pull for one in swept for pull in (one.before, one.pull) if pull), today)
         write_text(self.page, rank_page(write_history(self.path, self.known, new), endpoint))
 
 
 def swept_registry(
-    boards: Boards, registry: Path, *, apply: bool, ranks: Path | None, progress: Progress, again: str
+    boards: Boards,
+    registry: Path,
+    *,
+    apply: bool,
+    ranks: Path | None,
+    progress: Progress,
+    again: str,
+    rebuild: str | None = None,
 ) -> Outcome:
-    """Sweep the pull requests of a registry; ``again`` is the command that does what the dry run shows.
+    """Sweep the pull requests of a registry.
+
+    ``again`` is the command that does what the dry run shows, ``rebuild`` the one that writes the registry anew.
 
     Ranks are written with ``apply``, and without it where ``ranks`` names their file.
 
@@ -76,12 +85,12 @@ def swept_registry(
         kept = Ranks.load(ranks or registry.with_name(DEFAULT_RANKS), boards.hub.endpoint)
     if apply:
         holder = holder_of(boards.hub)
-        with Registry.locked(registry, "a sweep of pull requests") as known:
+        with Registry.locked(registry, "a sweep of pull requests", rebuild=rebuild) as known:
             known.check_hub(boards.hub.endpoint)
             holder.check(one.repo for one in known.records if one.state == "open")
             swept = sweep(boards, known, progress, writer=Writer(boards.hub), holder=holder.name)
     else:
-        known = Registry.load(registry)
+        known = Registry.load(registry, rebuild=rebuild)
         known.check_hub(boards.hub.endpoint)
         swept = sweep(boards, known, progress)
     outcome = _outcome(boards, swept, apply=apply, kept=kept, again=again)
@@ -117,6 +126,7 @@ def _outcome(boards: Boards, swept: Sequence[Swept], *, apply: bool, kept: Ranks
         [*lines(swept), *([f"  ranks over time: {kept.page}"] if kept else [])],
         problems(swept),
         next=[again] if to_do else [],
+        next_title="next:" if apply else to_apply("do it"),
         closing=() if apply else (dry,),
         exit=max((one.exit for one in swept), default=Exit.DONE),
     )

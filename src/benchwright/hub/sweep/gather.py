@@ -11,10 +11,10 @@ from benchwright.hub.boards import Boards
 from benchwright.hub.declared import canonical_dataset
 from benchwright.hub.entries import Entry, parse_entries
 from benchwright.hub.model_repo import ModelRepo, model_repo
+from benchwright.hub.opening.body import addresses, board_key
 from benchwright.hub.opening.words import marker_in
 from benchwright.hub.pull_requests import Event, PullRequest, Thread, files_below, thread
 from benchwright.hub.registry import Record, RecordedResult
-from benchwright.hub.sweep.body import addresses, board_key
 from benchwright.hub.sweep.facts import Comment, FileState, PullFacts, ResultFacts
 from benchwright.hub.sweep.sight import Untold, sight
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from benchwright.hub.opening.body import BoardKey, board_key, relinked
 from benchwright.hub.opening.words import plain, title_for
 from benchwright.hub.registry import RecordedResult
-from benchwright.hub.sweep.body import BoardKey, board_key, relinked
 from benchwright.hub.sweep.classes import SweptPull, SweptResult
 from benchwright.hub.sweep.sight import Shown
 from benchwright.hub.views import SHOWN, View

@@ -18,14 +18,15 @@ from benchwright.hub.writing import WriteLimited, Writer
 class Swept:
     """A registered pull request after the sweep.
 
-    ``pull`` None: nothing is known of it. ``steps`` are what it needs, ``taken`` what was done. ``problems`` are what
-    went wrong, and ``exit`` what that amounts to.
+    ``pull`` None: nothing is known of it. ``steps`` are what it needs, ``taken`` what was done, ``before`` how it was
+    until then. ``problems`` are what went wrong, and ``exit`` what that amounts to.
     """
 
     record: Record
     pull: SweptPull | None = None
     steps: Steps = NOTHING
     taken: Steps = NOTHING
+    before: SweptPull | None = None
     problems: tuple[Problem, ...] = ()
     exit: Exit = Exit.DONE
 
@@ -75,11 +76,11 @@ def _look(boards: Boards, record: Record) -> Swept:
 def _carry_out(boards: Boards, swept: Swept, writer: Writer, holder: str) -> tuple[Swept, bool]:
     """A pull request after its steps; and whether the Hub takes no more."""
     try:
-        pull, taken = carry_out(boards, swept.record, writer, holder)
+        before, pull = carry_out(boards, swept.record, writer, holder)
     except Failure as failure:
         failed = replace(swept, problems=failure.problems, exit=failure.exit)
         return failed, isinstance(failure, WriteLimited)
-    return replace(_swept(swept.record, pull), taken=taken), False
+    return replace(_swept(swept.record, pull), before=before, taken=plan(before)), False
 
 
 def _swept(record: Record, pull: SweptPull) -> Swept:
