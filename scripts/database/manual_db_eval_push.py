@@ -70,10 +70,10 @@ def build_parser() -> ScriptParser:
 def manual_db_eval_push(args: argparse.Namespace, shell: Shell) -> Outcome:
     """Audit, plan, and with ``--apply`` write and prove."""
     from benchwright.objects import settings_from_environment
-    from benchwright.repair.push import push
-    from benchwright.repair.push_identity import Asked
-    from benchwright.repair.push_options import PushOptions
-    from benchwright.repair.trace_upload import HubTraces
+    from benchwright.repair.push.command import push
+    from benchwright.repair.push.identity import Asked
+    from benchwright.repair.push.options import PushOptions
+    from benchwright.repair.traces.upload import HubTraces
 
     options = PushOptions(
         place=args.job_dir,

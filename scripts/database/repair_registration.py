@@ -50,7 +50,7 @@ INSTALL = 'psql "$DATABASE_URL" -f src/benchwright/evaldb/functions.sql'
 
 def build_parser() -> ScriptParser:
     """Return the script's parser."""
-    from benchwright.repair.registration_options import ACTIONS
+    from benchwright.repair.registration.options import ACTIONS
 
     parser = ScriptParser(description=__doc__, handoff=True)
     add = parser.add_argument
@@ -78,8 +78,8 @@ def build_parser() -> ScriptParser:
 def repair_registration(args: argparse.Namespace, shell: Shell) -> Outcome:
     """Plan one repair; with ``--apply`` do it."""
     from benchwright.objects.credentials import settings_from_environment
-    from benchwright.repair.registration_command import Registration
-    from benchwright.repair.registration_options import RepairOptions
+    from benchwright.repair.registration.command import Registration
+    from benchwright.repair.registration.options import RepairOptions
 
     options = RepairOptions(
         action=args.action,

@@ -59,9 +59,9 @@ def build_parser() -> ScriptParser:
 def prepare_resume(args: argparse.Namespace, shell: Shell) -> Outcome:
     """Plan; with ``--apply`` move."""
     from benchwright.objects.credentials import settings_from_environment
-    from benchwright.repair import resume
     from benchwright.repair.at_rest import RestQuestion
-    from benchwright.repair.resume_report import prepared_outcome, undone_outcome
+    from benchwright.repair.resume import prepare as resume
+    from benchwright.repair.resume.report import prepared_outcome, undone_outcome
 
     request = resume.ResumeRequest(
         job_dir=args.job_dir,

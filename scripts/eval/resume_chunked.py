@@ -38,8 +38,8 @@ from benchwright.cli import ScriptParser, Shell, command, option, positive, repe
 from benchwright.contract import Exit, Failure, Outcome, Problem
 
 if TYPE_CHECKING:
-    from benchwright.repair.listener import ListenerOptions
-    from benchwright.repair.resume_batch import BatchOptions
+    from benchwright.repair.resume.batch import BatchOptions
+    from benchwright.repair.resume.listener import ListenerOptions
 
 NEEDED = ("preset", "org", "tp_size", "timeout_multiplier")
 """What the launcher has to be told."""
@@ -100,8 +100,8 @@ def build_parser() -> ScriptParser:
 
 def resume_chunked(args: argparse.Namespace, shell: Shell) -> Outcome:
     """Plan; with ``--apply`` fire."""
-    from benchwright.repair.resume_batch import fire_batch, plan_batch
-    from benchwright.repair.resume_batch_report import batch_outcome
+    from benchwright.repair.resume.batch import fire_batch, plan_batch
+    from benchwright.repair.resume.batch_report import batch_outcome
 
     apply = args.apply and not args.dry_run
     options = options_of(args)
@@ -114,8 +114,8 @@ def resume_chunked(args: argparse.Namespace, shell: Shell) -> Outcome:
 def options_of(args: argparse.Namespace) -> BatchOptions:
     """The batch that the options describe."""
     from benchwright.repair.at_rest import RestQuestion
-    from benchwright.repair.resume_batch import BatchOptions
-    from benchwright.repair.resume_candidates import read_list, read_table
+    from benchwright.repair.resume.batch import BatchOptions
+    from benchwright.repair.resume.candidates import read_list, read_table
 
     check(args)
     listener = listener_of(args) if args.launcher == "listener" else None
@@ -157,7 +157,7 @@ def check(args: argparse.Namespace) -> None:
 def listener_of(args: argparse.Namespace) -> ListenerOptions:
     """What the launcher is told."""
     from benchwright.repair.env_value import env_value
-    from benchwright.repair.listener import ListenerOptions
+    from benchwright.repair.resume.listener import ListenerOptions
 
     url, token = args.pinggy_url, args.pinggy_token
     return ListenerOptions(

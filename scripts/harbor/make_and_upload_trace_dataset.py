@@ -59,7 +59,7 @@ def make_and_upload_trace_dataset(args: argparse.Namespace, shell: Shell) -> Out
     """Make the dataset; with ``--apply`` upload it."""
     from benchwright.harbor.traces import TraceOptions
     from benchwright.objects.credentials import settings_from_environment
-    from benchwright.repair.trace_command import TraceCommand, make_and_upload
+    from benchwright.repair.traces.command import TraceCommand, make_and_upload
 
     outcome = None if args.filter == "none" else args.filter
     asked = TraceCommand(

@@ -15,9 +15,9 @@ from psycopg.rows import dict_row
 
 from audit_runs import BENCHMARKS, ORG, AuditedRun
 from benchwright.contract import Failure, Outcome
-from benchwright.repair.push import push
-from benchwright.repair.push_identity import Asked
-from benchwright.repair.push_options import PushOptions
+from benchwright.repair.push.command import push
+from benchwright.repair.push.identity import Asked
+from benchwright.repair.push.options import PushOptions
 from eval_databases import EvalRows
 from hub_standin import TOKEN, HubStandIn
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from benchwright.contract import Outcome
 from benchwright.evaldb import Patience
-from benchwright.repair.registration_command import Registration
-from benchwright.repair.registration_options import RepairOptions
+from benchwright.repair.registration.command import Registration
+from benchwright.repair.registration.options import RepairOptions
 from benchwright.slurm import Clients
 from eval_databases import EvalRows
 

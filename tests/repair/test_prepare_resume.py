@@ -16,7 +16,7 @@ from benchwright.audit import JobFacts
 from benchwright.contract import redact
 from benchwright.files import FileLock
 from benchwright.rehearsal.harbor_jobs import KINDS, JobShape, grow_job
-from benchwright.repair.resume import resume_command
+from benchwright.repair.resume.prepare import resume_command
 from kills import kills
 from scripts_in_process import Script
 

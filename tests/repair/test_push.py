@@ -12,7 +12,7 @@ from push_runs import Pusher, StandInUploader, said
 from audit_runs import BENCHMARK, GOOD, MODEL, ORG, SERVED, AuditedRun, settle
 from benchwright.contract import DRY_RUN, Exit
 from benchwright.rehearsal.harbor_jobs import JobShape
-from benchwright.repair.push_names import made_id
+from benchwright.repair.push.names import made_id
 from eval_databases import numbered
 
 LINK = f"https://huggingface.co/datasets/{ORG}/small_bench_real-model-8B_20260901-traces"

@@ -27,8 +27,10 @@ BROKEN = Answer(0)
 @pytest.fixture
 def impatient(monkeypatch):
     """A push that tries everything once, as one does that is killed at the first failure."""
-    monkeypatch.setattr("benchwright.repair.push.open_writer", functools.partial(open_writer, patience=ONCE))
-    monkeypatch.setattr("benchwright.repair.push.open_database", functools.partial(open_database, patience=ONCE))
+    monkeypatch.setattr("benchwright.repair.push.command.open_writer", functools.partial(open_writer, patience=ONCE))
+    monkeypatch.setattr(
+        "benchwright.repair.push.command.open_database", functools.partial(open_database, patience=ONCE)
+    )
 
 
 @pytest.fixture
@@ -98,7 +100,7 @@ def test_a_push_over_postgres_is_whole_or_not_at_all(eval_rows, hub, settings, t
     outcomes = set()
     with folder_for_all() as folder, closing(_CutWriters(eval_rows, folder)) as writers:
         settings.setenv("DATABASE_URL", writers.line.url())
-        settings.setattr("benchwright.repair.push.open_writer", writers.open)
+        settings.setattr("benchwright.repair.push.command.open_writer", writers.open)
         for number in range(1, 200, 3):  # the writer's own tests cut at each
             writers.at = number
             outcome = pusher.push(run)
@@ -198,7 +200,7 @@ def test_who_comes_between_the_plan_and_its_writing_wins(eval_rows, hub, setting
         writer.write = late
         return writer
 
-    monkeypatch.setattr("benchwright.repair.push.open_writer", interrupted)
+    monkeypatch.setattr("benchwright.repair.push.command.open_writer", interrupted)
     outcome = pusher.push(run)
     assert outcome.exit == Exit.REFUSED
     assert [problem.code for problem in outcome.problems] == ["contested"]

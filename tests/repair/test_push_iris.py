@@ -10,7 +10,7 @@ from push_runs import Pusher, StandInUploader, said
 from audit_runs import AuditedRun
 from benchwright.contract import Exit, Failure
 from benchwright.rehearsal.harbor_jobs import JobShape
-from benchwright.repair.iris_copy import IrisPlace, copied_down
+from benchwright.repair.push.iris_copy import IrisPlace, copied_down
 from job_buckets import JobBuckets, job_servers
 
 NAME = "eval-small-bench-real-model-20260901-120000"
@@ -117,7 +117,7 @@ class _Hostile:
 
 
 def test_a_name_that_leaves_the_folder_is_refused(copies, monkeypatch):
-    monkeypatch.setattr("benchwright.repair.iris_copy.open_reader", lambda address: _Hostile())
+    monkeypatch.setattr("benchwright.repair.push.iris_copy.open_reader", lambda address: _Hostile())
     with pytest.raises(Failure) as failure, copied_down("s3://results/job", "job", traces=True, progress=nothing):
         pass
     assert failure.value.exit == Exit.REFUSED

@@ -13,7 +13,7 @@ from benchwright.audit.row_gates import row_fails
 from benchwright.evaldb import metrics_of
 from benchwright.harbor import Taxonomy, Trial, read_job
 from benchwright.rehearsal.harbor_jobs import KINDS, JobShape, grow_job
-from benchwright.repair.push_score import metrics_of_trials, standard_error, stats_of_trials
+from benchwright.repair.push.score import metrics_of_trials, standard_error, stats_of_trials
 
 BENIGN = Taxonomy.load().profile().benign
 

@@ -13,8 +13,8 @@ from benchwright.contract import Exit, Failure
 from benchwright.harbor import read_job, resolve_job_folder
 from benchwright.harbor.traces import TraceOptions, plan_traces
 from benchwright.rehearsal.harbor_jobs import JobShape, grow_job
-from benchwright.repair.push_trials import read_trial_rows
-from benchwright.repair.storable import TOO_DEEP
+from benchwright.repair.push.storable import TOO_DEEP
+from benchwright.repair.push.trials import read_trial_rows
 
 GENUINE = Path(__file__).parents[1] / "data" / "harbor_jobs"
 JOB_ID = "00000000-0000-4000-8000-000000000001"

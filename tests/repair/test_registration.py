@@ -11,10 +11,10 @@ from registered import BENCHMARK, HASH, PARTIAL, REAL, SERVED, SERVED_TOO, Bench
 from audit_runs import BENCHMARKS, ORG, AuditedRun
 from benchwright.contract import Exit, Failure
 from benchwright.rehearsal.postgrest_standin import Answer
-from benchwright.repair import registration
-from benchwright.repair.push_names import NOBODY, made_id, version_hash
-from benchwright.repair.row_names import repointed
-from benchwright.repair.undo_file import read_undo
+from benchwright.repair.push.names import NOBODY, made_id, version_hash
+from benchwright.repair.registration import carry_out as registration
+from benchwright.repair.registration.names import repointed
+from benchwright.repair.registration.undo_file import read_undo
 from benchwright.slurm import Clients
 from eval_databases import numbered
 from hub_standin import TOKEN
@@ -776,7 +776,7 @@ class TestInterrupted:
         def full(path, content, *, indent):
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr("benchwright.repair.undo_file.write_json", full)
+        monkeypatch.setattr("benchwright.repair.registration.undo_file.write_json", full)
         exit_code, problem = refused(ada, "deregister", row=job)
         assert (exit_code, problem.code) == (Exit.ENVIRONMENT, "undo-not-written")
         assert rows.everything() == start

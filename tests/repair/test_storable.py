@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from benchwright.repair.storable import LONGEST, Storable
+from benchwright.repair.push.storable import LONGEST, Storable
 
 
 @pytest.mark.parametrize(

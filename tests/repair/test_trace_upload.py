@@ -13,7 +13,7 @@ from benchwright.audit.trace_hub import TraceHub
 from benchwright.contract import Exit, Failure
 from benchwright.hub.client import HubPatience
 from benchwright.rehearsal.hub import Fault, FaultRule, HubEmulator, Limit, RuledFaults
-from benchwright.repair.trace_upload import HubTraces, upload
+from benchwright.repair.traces.upload import HubTraces, upload
 from trace_jobs import TraceJob, rows_of, said, trajectory
 
 REPO = "org/run-traces"

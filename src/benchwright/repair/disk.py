@@ -35,7 +35,7 @@ from benchwright.harbor.resume_checks import read_settings
 from benchwright.harbor.scan import CONFIG, LOCK, META, RESULT
 from benchwright.harbor.traces import TraceOptions, plan_traces
 from benchwright.objects import settings_from_environment
-from benchwright.repair.trace_upload import open_hub
+from benchwright.repair.traces.upload import open_hub
 
 HOME = ".freed"
 _HARBORS_OWN = frozenset({".sources"})

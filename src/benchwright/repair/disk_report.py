@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchwright.contract import DRY_RUN, Exit, Outcome
 from benchwright.repair.disk import Freed, FreeState
-from benchwright.repair.resume_backup import Backup
+from benchwright.repair.resume.backup import Backup
 
 _WORDS: dict[FreeState, str] = {
     "there": "would be deleted",

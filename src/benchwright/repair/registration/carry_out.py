@@ -9,7 +9,7 @@ from pathlib import Path
 from benchwright.contract import Exit, Failure, Problem
 from benchwright.evaldb import RowWriter, Written
 from benchwright.files import FileLock
-from benchwright.repair.undo_file import Repair, UndoFile, read_undo
+from benchwright.repair.registration.undo_file import Repair, UndoFile, read_undo
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from benchwright.audit.run import Leg
 from benchwright.audit.troubles import Troubles
 from benchwright.contract import DRY_RUN, Exit, Outcome, Problem, counted
 from benchwright.evaldb import Written
-from benchwright.repair.push_plan import Change, PushPlan
+from benchwright.repair.push.plan import Change, PushPlan
 
 _LONGEST = 300
 """Characters of a value on a line; the data has all of it."""

@@ -12,7 +12,7 @@ from benchwright.audit.run import Run
 from benchwright.audit.trace_hub import TraceHub
 from benchwright.audit.trace_names import ORGS_VARIABLE, repo_id, repo_of_link
 from benchwright.contract import usage_error
-from benchwright.repair.trace_link import check_traces
+from benchwright.repair.registration.trace_link import check_traces
 
 
 class TraceUploader(Protocol):

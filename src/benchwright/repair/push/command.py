@@ -21,20 +21,20 @@ from benchwright.evaldb import EvalDatabase, configured, open_database, open_wri
 from benchwright.harbor import resolve_job_folder
 from benchwright.harbor.benchmarks import Benchmarks
 from benchwright.objects import settings_from_environment
-from benchwright.repair.iris_copy import copied_down
 from benchwright.repair.own_row import Owners
-from benchwright.repair.push_identity import Identity, identity_of, the_leg, trials_of
-from benchwright.repair.push_job import job_values
-from benchwright.repair.push_known import Known, read_known
-from benchwright.repair.push_names import check_known, version_hash
-from benchwright.repair.push_options import PushOptions, Talk, audited
-from benchwright.repair.push_plan import NamedBy, Push, PushPlan, plan_push
-from benchwright.repair.push_report import applied_outcome, dry_outcome, refused_outcome
-from benchwright.repair.push_traces import TraceUploader, check_uploaded, is_there, repo_of_run
-from benchwright.repair.push_trials import read_trial_rows
-from benchwright.repair.push_verify import verify
-from benchwright.repair.trace_link import DATASETS
-from benchwright.repair.trace_upload import open_hub
+from benchwright.repair.push.identity import Identity, identity_of, the_leg, trials_of
+from benchwright.repair.push.iris_copy import copied_down
+from benchwright.repair.push.job import job_values
+from benchwright.repair.push.known import Known, read_known
+from benchwright.repair.push.names import check_known, version_hash
+from benchwright.repair.push.options import PushOptions, Talk, audited
+from benchwright.repair.push.plan import NamedBy, Push, PushPlan, plan_push
+from benchwright.repair.push.report import applied_outcome, dry_outcome, refused_outcome
+from benchwright.repair.push.traces import TraceUploader, check_uploaded, is_there, repo_of_run
+from benchwright.repair.push.trials import read_trial_rows
+from benchwright.repair.push.verify import verify
+from benchwright.repair.registration.trace_link import DATASETS
+from benchwright.repair.traces.upload import open_hub
 
 _NOT_CONFIGURED = frozenset({"no-credentials", "no-owners", "missing-package"})
 """Why nothing is known of a database that nobody named; a plan can be made all the same, though not carried out."""

@@ -15,9 +15,9 @@ from benchwright.harbor import Folder, Trial
 from benchwright.harbor.json_text import NotJson, decode
 from benchwright.harbor.scan import CONFIG, LOCK
 from benchwright.harbor.tree import Odd
-from benchwright.repair.push_score import metrics_of_trials, stats_of_trials
-from benchwright.repair.push_trials import time_text
-from benchwright.repair.storable import Storable
+from benchwright.repair.push.score import metrics_of_trials, stats_of_trials
+from benchwright.repair.push.storable import Storable
+from benchwright.repair.push.trials import time_text
 
 NO_VERSION = "unknown"
 """For a row that has to name a version: before 0.14 Harbor wrote its own nowhere."""

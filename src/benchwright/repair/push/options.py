@@ -13,9 +13,9 @@ from benchwright.audit.gather import Gathered, ShowProgress
 from benchwright.audit.manifest import NO_HINT, Hint, read_manifest
 from benchwright.audit.options import AuditOptions
 from benchwright.contract import Exit, Failure, Problem
-from benchwright.repair.iris_copy import IrisPlace, is_address
-from benchwright.repair.push_identity import NO_NAMES, Asked
-from benchwright.repair.push_traces import repo_asked_for
+from benchwright.repair.push.identity import NO_NAMES, Asked
+from benchwright.repair.push.iris_copy import IrisPlace, is_address
+from benchwright.repair.push.traces import repo_asked_for
 
 Talk = Callable[[str], None]
 

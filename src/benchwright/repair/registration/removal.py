@@ -14,7 +14,7 @@ from benchwright.evaldb import Call, EvalDatabase, JobRow
 from benchwright.evaldb.rows import ENDED
 from benchwright.harbor import Taxonomy
 from benchwright.repair.own_row import OwnRow
-from benchwright.repair.undo_file import Repair
+from benchwright.repair.registration.undo_file import Repair
 
 
 def removal(database: EvalDatabase, own: OwnRow, what: str, why: str) -> Repair:

@@ -8,8 +8,8 @@ from typing import Any
 from benchwright.contract import DRY_RUN, Exit, Failure, Outcome, counted
 from benchwright.evaldb import Insert, Update, Write, Written
 from benchwright.evaldb.write_steps import named
-from benchwright.repair.registration import Done
-from benchwright.repair.undo_file import Repair, UndoFile
+from benchwright.repair.registration.carry_out import Done
+from benchwright.repair.registration.undo_file import Repair, UndoFile
 
 
 def planned(repairs: Sequence[Repair], remarks: Sequence[str]) -> Outcome:

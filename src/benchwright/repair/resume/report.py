@@ -8,7 +8,7 @@ from typing import Any
 
 from benchwright.contract import DRY_RUN, Exit, Outcome, counted
 from benchwright.harbor.scan import as_text
-from benchwright.repair.resume import Preparation, Prepared, Undone, moves_of, told
+from benchwright.repair.resume.prepare import Preparation, Prepared, Undone, moves_of, told
 
 _NOT_COMPARABLE = "not directly comparable with runs of one leg"
 

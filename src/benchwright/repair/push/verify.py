@@ -10,7 +10,7 @@ from benchwright.evaldb import EvalDatabase, Insert, Record
 from benchwright.evaldb.comparing import differences
 from benchwright.evaldb.source import KEYS
 from benchwright.evaldb.write_steps import key_of
-from benchwright.repair.push_plan import PushPlan
+from benchwright.repair.push.plan import PushPlan
 
 
 def verify(plan: PushPlan, database: EvalDatabase) -> int:

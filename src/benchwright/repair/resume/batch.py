@@ -16,9 +16,9 @@ from benchwright.harbor import Benchmarks, Taxonomy, read_job
 from benchwright.harbor.remark import named
 from benchwright.harbor.resume import endangered, plan_resume
 from benchwright.repair.at_rest import RestQuestion, ask_whether_at_rest
-from benchwright.repair.listener import LISTENER, ListenerOptions, Word, checks, policy_changes, settled
-from benchwright.repair.resume_candidates import Candidate, Candidates, FoundJob, find_folders, lacking
-from benchwright.repair.resume_chunks import ONCE_MORE, Chunk, Chunks, fire, rest_since
+from benchwright.repair.resume.candidates import Candidate, Candidates, FoundJob, find_folders, lacking
+from benchwright.repair.resume.chunks import ONCE_MORE, Chunk, Chunks, fire, rest_since
+from benchwright.repair.resume.listener import LISTENER, ListenerOptions, Word, checks, policy_changes, settled
 
 HOME = ".resume-chunks"
 _LAUNCH_FILTER = "jupiter"

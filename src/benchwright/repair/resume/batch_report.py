@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from benchwright.contract import DRY_RUN, Exit, Outcome, Problem, counted
-from benchwright.repair.resume_batch import Batch
-from benchwright.repair.resume_chunks import Chunk, ChunkState
+from benchwright.repair.resume.batch import Batch
+from benchwright.repair.resume.chunks import Chunk, ChunkState
 
 _SUBMITTED = "Submitted batch job"
 _MOST_OF_A_LOG = 2**22

@@ -18,13 +18,13 @@ from benchwright.contract import DRY_RUN, Exit, Failure, Outcome, Problem
 from benchwright.evaldb import EvalDatabase, Patience, RowWriter, configured, open_database, open_writer
 from benchwright.harbor.benchmarks import Benchmarks
 from benchwright.repair.own_row import Owners, OwnRow, check_at_rest, liveness, row_id
-from benchwright.repair.registration import Done, begun, carry_out, preview, take_back, undo_folder
-from benchwright.repair.registration_options import RepairOptions
-from benchwright.repair.registration_report import planned, told, undoing
-from benchwright.repair.row_names import drop_orphan_benchmark, fix_benchmark, fix_model, subject_of
-from benchwright.repair.row_removal import reason_by_audit, reason_by_row, removal, why_not_stale
-from benchwright.repair.trace_link import link_traces
-from benchwright.repair.undo_file import Repair, read_undo
+from benchwright.repair.registration.carry_out import Done, begun, carry_out, preview, take_back, undo_folder
+from benchwright.repair.registration.names import drop_orphan_benchmark, fix_benchmark, fix_model, subject_of
+from benchwright.repair.registration.options import RepairOptions
+from benchwright.repair.registration.removal import reason_by_audit, reason_by_row, removal, why_not_stale
+from benchwright.repair.registration.report import planned, told, undoing
+from benchwright.repair.registration.trace_link import link_traces
+from benchwright.repair.registration.undo_file import Repair, read_undo
 from benchwright.slurm import Clients
 
 Planned = tuple[str, Callable[[], Repair]]

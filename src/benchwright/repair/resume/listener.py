@@ -11,7 +11,7 @@ from benchwright.harbor.progress import REJECTED
 from benchwright.harbor.retry_policy import policy_in, policy_of_yaml
 from benchwright.harbor.tunnels import tunnelled
 from benchwright.repair.env_value import EnvValue
-from benchwright.repair.resume_candidates import FoundJob
+from benchwright.repair.resume.candidates import FoundJob
 
 LISTENER = "eval/unified_eval_listener.py"
 _DOTENVS = {"eval": "{cluster}_eval.env", "data": "{cluster}_eval_data_org.env"}

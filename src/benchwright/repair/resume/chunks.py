@@ -19,7 +19,7 @@ from typing import Literal
 
 from benchwright.contract import Exit, Failure, Problem
 from benchwright.files import FileLock, read_json, write_json, write_text
-from benchwright.repair.listener import Word
+from benchwright.repair.resume.listener import Word
 
 ChunkState = Literal["waiting", "fired", "failed", "firing", "unknown"]
 """Not yet; the launcher ended well, or not; it is at work; it was begun, and nobody knows how it ended."""

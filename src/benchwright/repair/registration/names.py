@@ -29,8 +29,8 @@ from benchwright.evaldb import (
 )
 from benchwright.harbor.benchmarks import Benchmarks
 from benchwright.repair.own_row import OwnRow
-from benchwright.repair.push_identity import Asked
-from benchwright.repair.push_names import (
+from benchwright.repair.push.identity import Asked
+from benchwright.repair.push.names import (
     BENCHMARKS_FILE,
     NamedRow,
     benchmark_links,
@@ -39,7 +39,7 @@ from benchwright.repair.push_names import (
     near_names,
     version_hash,
 )
-from benchwright.repair.undo_file import Repair
+from benchwright.repair.registration.undo_file import Repair
 
 _Row = TypeVar("_Row", ModelRow, BenchmarkRow)
 _COUNTS = ("n_input_tokens", "n_output_tokens")

@@ -13,7 +13,7 @@ from benchwright.contract import Exit, Failure, Problem, usage_error
 from benchwright.evaldb import EvalDatabase, JobRow, Update
 from benchwright.harbor import read_job, resolve_job_folder
 from benchwright.repair.own_row import OwnRow
-from benchwright.repair.undo_file import Repair
+from benchwright.repair.registration.undo_file import Repair
 
 DATASETS = "https://huggingface.co/datasets/"
 """What links in the database begin with, whatever Hub the traces are looked at on."""

@@ -11,10 +11,10 @@ from benchwright.contract import Exit, Failure, Problem, counted, some
 from benchwright.evaldb import Call, Insert, Record, Update
 from benchwright.evaldb.comparing import same
 from benchwright.evaldb.rows import FINISHED
-from benchwright.repair.push_identity import Identity
-from benchwright.repair.push_job import NO_VERSION, RESULTS
-from benchwright.repair.push_known import Known
-from benchwright.repair.push_names import (
+from benchwright.repair.push.identity import Identity
+from benchwright.repair.push.job import NO_VERSION, RESULTS
+from benchwright.repair.push.known import Known
+from benchwright.repair.push.names import (
     NamedRow,
     agent_row,
     benchmark_links,
@@ -23,7 +23,7 @@ from benchwright.repair.push_names import (
     model_row,
     original_id,
 )
-from benchwright.repair.push_trials import TrialRows
+from benchwright.repair.push.trials import TrialRows
 
 _VERSION_DIGITS = 12
 """Of a task's checksum behind its dataset's name, where another version of the task has the name alone."""

@@ -19,7 +19,7 @@ from benchwright.harbor.json_text import NotJson, decode
 from benchwright.harbor.moment import moment
 from benchwright.harbor.scan import RESULT, real_names
 from benchwright.harbor.tree import Odd
-from benchwright.repair.storable import Storable
+from benchwright.repair.push.storable import Storable
 
 AGENT_TIMEOUT, VERIFIER_TIMEOUT = 3600, 600
 """Seconds that stand for the limits of a task of which only the checksum is known, as in its other rows."""

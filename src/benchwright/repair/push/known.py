@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from benchwright.evaldb import AgentRow, BenchmarkRow, EvalDatabase, ModelRow, Record
-from benchwright.repair.push_trials import TrialRows
+from benchwright.repair.push.trials import TrialRows
 
 _TRIAL = ("id", "job_id", "reward")
 _TASK = ("checksum", "source", "name")

@@ -11,9 +11,9 @@ from benchwright.audit.trace_hub import TraceHub
 from benchwright.contract import Exit, Failure, Problem, counted, some
 from benchwright.harbor import resolve_job_folder
 from benchwright.harbor.traces import TraceDataset, TraceOptions, TracePlan, plan_traces
-from benchwright.repair.hub_commit import commit, create
-from benchwright.repair.trace_link import DATASETS
-from benchwright.repair.trace_standing import RunTraces, Standing, standing_of
+from benchwright.repair.registration.trace_link import DATASETS
+from benchwright.repair.traces.commit import commit, create
+from benchwright.repair.traces.standing import RunTraces, Standing, standing_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from benchwright.audit.trace_names import repo_of_link
 from benchwright.contract import DRY_RUN, Exit, Failure, Outcome, Progress, counted, some, usage_error
 from benchwright.harbor import resolve_job_folder
 from benchwright.harbor.traces import LeftOut, TraceDataset, TraceOptions, TracePlan, plan_traces
-from benchwright.repair.trace_standing import Standing, standing_of
-from benchwright.repair.trace_upload import UploadedTraces, open_hub, run_of, upload
+from benchwright.repair.traces.standing import Standing, standing_of
+from benchwright.repair.traces.upload import UploadedTraces, open_hub, run_of, upload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from benchwright.harbor.retry_policy import policy_in, policy_of_yaml
 from benchwright.harbor.scan import CONFIG, LOCK
 from benchwright.harbor.tunnels import TUNNEL_TOKEN, TUNNEL_URL, address_variables, tunnelled
 from benchwright.repair.at_rest import RestQuestion, ask_whether_at_rest
-from benchwright.repair.resume_backup import Backup, Leg
+from benchwright.repair.resume.backup import Backup, Leg
 
 NO_FILTER = "--filter-error-type ''"
 """No exception is called so: Harbor deletes nothing by its class, where its default deletes valid trials too."""

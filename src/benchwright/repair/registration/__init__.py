@@ -1,0 +1,1 @@
+"""Repairs of rows that are registered, each with its undo file."""

@@ -1,0 +1,1 @@
+"""The traces of a run as a dataset on the Hub."""
