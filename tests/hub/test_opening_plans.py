@@ -237,6 +237,19 @@ def test_of_a_pull_request_with_other_results_a_second_is_not_opened(planned, em
     assert plan.problems[0].fix.endswith("--amend 1")
 
 
+def test_a_title_like_ours_is_nothing_and_a_marker_is_enough_for_nobody_in_particular(planned, emulator, nova, result):
+    title = planned().draft.title
+    emulator.add_user("visitor")
+    files = {".eval_results/x.yaml": result(9, "hard")}
+    emulator.open_pull_request(nova, files, author="visitor", title=title)
+    assert planned().state == planned(author="porter").state == "new"
+    body = "<!-- port-evals:0123456789ab -->"
+    emulator.open_pull_request(nova, files, author="visitor", title=title, body=body)
+    found = "pull request 2 by visitor has a marker like ours, and is open with other results"
+    assert told(planned()) == [("own-pull-request", found)]
+    assert planned(author="porter").state == "new"
+
+
 def test_of_two_pull_requests_with_the_same_results_none_is_adopted(planned, emulator, nova):
     draft = planned().draft
     for _ in range(2):

@@ -64,7 +64,7 @@ class Lookout:
         if matches:
             return Present(matches[0].pull, found=matches[0])
         if found:
-            raise _another(spec, found[0].pull, differs=found[0].digits == digits)
+            raise _another(spec, found[0].pull, differs=found[0].digits == digits, known=self.author is not None)
         return None
 
     def records(self, model: ModelRepo, spec: RepoSpec, digits: str | None) -> tuple[Record, ...]:
@@ -118,8 +118,9 @@ def _several(spec: RepoSpec, numbers: Sequence[int]) -> Failure:
     return Failure(Problem("two-pull-requests", spec.place, found, "one", "close all but one of them"))
 
 
-def _another(spec: RepoSpec, pull: PullRequest, *, differs: bool = False) -> Failure:
-    found = f"pull request {pull.num} of ours is open{', and was changed' if differs else ' with other results'}"
+def _another(spec: RepoSpec, pull: PullRequest, *, differs: bool = False, known: bool = True) -> Failure:
+    whose = "of ours" if known else f"by {pull.author} has a marker like ours, and"
+    found = f"pull request {pull.num} {whose} is open{', and was changed' if differs else ' with other results'}"
     fix = f"put all results of the model into one spec, and change that one: --amend {pull.num}"
     return Failure(Problem("own-pull-request", spec.place, found, "one at a time", fix))
 

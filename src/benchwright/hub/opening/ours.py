@@ -59,7 +59,9 @@ class OwnPull:
 def own_pull_requests(
     hub: Hub, model: ModelRepo, pulls: Iterable[PullRequest], author: str | None, *, cached: bool = True
 ) -> tuple[OwnPull, ...]:
-    """Those of ``pulls`` that are open and ours: with a marker, or with result files and no other.
+    """Those of ``pulls`` that are open and ours: with a marker, or with result files of the author's.
+
+    Where nobody knows who we are, a title is not enough: others use the same words.
 
     Requests: one for each open one by the author, and those that `declared` makes for its files.
 
@@ -72,7 +74,7 @@ def own_pull_requests(
         if pull.live and mine:
             told = thread(hub, model.id, pull.num, cached=cached)
             own = own_pull(hub, model, told, cached=cached)
-            if own.digits is not None or any(own.files.values()):
+            if own.digits is not None or (author is not None and any(own.files.values())):
                 found.append(own)
     return tuple(found)
 
