@@ -63,7 +63,9 @@ def test_documented_commands_parse(document, line, capsys):
         assert script.is_file(), f"{document.name} names {words[1]}"
         load(script).build_parser().parse_args(words[2:])
     elif words[0] == INTERPRETER and words[2].startswith("benchwright."):
-        importlib.import_module(f"{words[2]}.__main__").build_parser().parse_args(words[3:])
+        module = importlib.import_module(words[2])
+        run = importlib.import_module(f"{words[2]}.__main__") if hasattr(module, "__path__") else module
+        run.build_parser().parse_args(words[3:])
     elif words[0] == HUB_CLIENT:
         client = [Path(sys.executable).with_name("hf"), *words[1:3], "--help"]
         told = subprocess.run(client, capture_output=True, text=True, check=True).stdout
