@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from benchwright.repair.resume.batch import BatchOptions
     from benchwright.repair.resume.listener import ListenerOptions
 
-NEEDED = ("preset", "org", "tp_size", "timeout_multiplier")
+NEEDED = ("preset", "org", "tp_size", "timeout_multiplier", "cluster_config")
 """What the launcher has to be told."""
 
 
@@ -68,7 +68,12 @@ def build_parser() -> ScriptParser:
     add("--timeout-multiplier", type=positive(float), metavar="X")
     add("--n-concurrent", type=positive(int), default=32, metavar="N", help="trials at once (default: 32)")
     add("--conda-env", metavar="NAME")
-    add("--cluster-config", default="eval/clusters/jupiter.yaml", metavar="FILE", help="(default: %(default)s)")
+    add(
+        "--cluster-config",
+        default=os.environ.get("BENCHWRIGHT_CLUSTER_CONFIG"),
+        metavar="FILE",
+        help="the cluster's, in the launcher's checkout (default: $BENCHWRIGHT_CLUSTER_CONFIG)",
+    )
     add("--baseline-model-config", metavar="FILE")
     add("--slurm-partition", metavar="NAME")
     add("--slurm-time", default="11:59:00", metavar="TIME", help="(default: %(default)s)")

@@ -45,7 +45,7 @@ class Cluster:
         self.harness = root / "the harness"
         for name, content in {
             "eval/unified_eval_listener.py": LISTENER,
-            "hpc/dotenv/jupiter_eval.env": "export SANDBOX_ORG=evals\n",
+            "hpc/dotenv/alpha_eval.env": "export SANDBOX_ORG=evals\n",
         }.items():
             path = self.harness / name
             path.parent.mkdir(parents=True)
@@ -93,6 +93,7 @@ class Cluster:
 
 @pytest.fixture
 def cluster(tmp_path, settings):
+    settings.setenv("BENCHWRIGHT_CLUSTER_CONFIG", "eval/clusters/alpha.yaml")
     return Cluster(tmp_path)
 
 
@@ -135,7 +136,7 @@ def test_each_chunk_is_one_call_with_all_that_the_launch_said(script, cluster):
     assert first["words"][-3:] == ["--resume-only", "--once", "--force-reeval"]
     expected = {"--preset": "small", "--tp-size": "2", "--dp-size": "2", "--timeout-multiplier": "16.0"}
     expected |= {"--n-concurrent": "32", "--slurm-time": "11:59:00", "--max-resume-count": "1"}
-    expected |= {"--jobs-dir": str(cluster.jobs), "--cluster-config": "eval/clusters/jupiter.yaml"}
+    expected |= {"--jobs-dir": str(cluster.jobs), "--cluster-config": "eval/clusters/alpha.yaml"}
     assert {flag: value(first["words"], flag) for flag in expected} == expected
     assert "--pinggy-url" not in first["words"]
     assert "  chunk 1: fired; org/one, org/two" in done.stdout
@@ -347,17 +348,18 @@ def test_a_job_that_may_be_live_is_not_resumed(script, cluster):
     assert (answer["exit"], codes(answer), cluster.calls) == (5, ["live"], [])
 
 
-def test_what_is_missing_is_told_at_once(script, cluster, capsys):
+def test_what_is_missing_is_told_at_once(script, cluster, capsys, settings):
     (cluster.harness / "eval" / "unified_eval_listener.py").unlink()
-    (cluster.harness / "hpc" / "dotenv" / "jupiter_eval.env").unlink()
+    (cluster.harness / "hpc" / "dotenv" / "alpha_eval.env").unlink()
     dry = script.answer("--priority-file", cluster.list)
     assert (dry["exit"], codes(dry)) == (0, ["no-launcher", "no-environment"])
     assert script.answer("--priority-file", cluster.list, "--apply")["exit"] == 3
+    settings.delenv("BENCHWRIGHT_CLUSTER_CONFIG")
     bare = Script.named("eval/resume_chunked", capsys, "--jobs-dir", cluster.jobs, "--tag-prefix", "x")
     answer = bare.answer("--priority-file", cluster.list)
     assert (answer["exit"], [problem["where"] for problem in answer["problems"]]) == (
         2,
-        ["--preset", "--org", "--tp-size", "--timeout-multiplier"],
+        ["--preset", "--org", "--tp-size", "--timeout-multiplier", "--cluster-config"],
     )
 
 
@@ -380,7 +382,7 @@ def test_chunks_are_some_time_apart(script, cluster):
 
 
 def test_an_environment_that_fails_is_as_a_launcher_that_does(script, cluster):
-    (cluster.harness / "hpc" / "dotenv" / "jupiter_eval.env").write_text("false\n")
+    (cluster.harness / "hpc" / "dotenv" / "alpha_eval.env").write_text("false\n")
     answer = script.answer("--priority-file", cluster.list, "--apply")
     assert (answer["exit"], states(answer), cluster.calls) == (1, ["failed", "failed"], [])
 
