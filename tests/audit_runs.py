@@ -51,10 +51,11 @@ class AuditedRun:
     row_id: str | None = None
     slurm_id: str | None = None
     model: str | None = MODEL
+    seed: int = 0
     truth: Truth = field(init=False)
 
     def __post_init__(self) -> None:
-        self.truth = grow_job(self.folder, self.kinds, self.shape)
+        self.truth = grow_job(self.folder, self.kinds, self.shape, seed=self.seed)
         meta = {"SLURM_JOB_ID": self.slurm_id, "DB_JOB_ID": self.row_id, "BENCHMARK_NAME": BENCHMARK}
         if self.slurm_id or self.row_id:
             lines = [f"{name}={value}\n" for name, value in meta.items() if value]
