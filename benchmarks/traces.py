@@ -74,7 +74,7 @@ def _peer_command(workspace: Path) -> list[str]:
     Raises:
         Failure: Harbor's environment is not there, or what its exporter uses cannot be installed (exit 3).
     """
-    base, own = _REPOSITORY / ".harbor" / "bin" / "python", workspace / "harbor"
+    base, own = _REPOSITORY / ".venv" / "harbor" / "bin" / "python", workspace / "harbor"
     python = own / "bin" / "python"
     if not (own / "complete").exists():
         if not base.exists():
