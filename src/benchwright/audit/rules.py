@@ -266,7 +266,7 @@ def _score_disputed(facts: EvalFacts) -> Decision | None:
         return None
     mean = trials.reward_sum / trials.attempted
     why = f"the aggregate stores the score {stored:.4f}, and its trials make {mean:.4f} over the attempted ones"
-    return Decision("STOP", f"{why}: a push would take the one that is stored")
+    return Decision("STOP", f"{why}: which is right is for you to say")
 
 
 def _fine(facts: EvalFacts) -> Decision | None:
