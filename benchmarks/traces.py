@@ -41,7 +41,7 @@ def measure(bench: Bench, trials: int | None = None) -> list[Row]:
     small, large = root / f"eval-model_{trials}_bench", root / f"eval-model_{10 * trials}_bench"
     grow(small, trials)
     grow(large, 10 * trials, small)
-    peer_command = _peer_command(bench.workspace)
+    peer_command = _peer_command()
     work = f"traces, {trials:,} trials, last episodes"
     runs: dict[str, list[Sample]] = {"ours": [], "peer": []}
     for _ in range(1 if bench.quick else 3):
@@ -68,13 +68,14 @@ def _inner(sample: Sample) -> Sample:
     return replace(sample, seconds=sample.answer["seconds"])
 
 
-def _peer_command(workspace: Path) -> list[str]:
+def _peer_command() -> list[str]:
     """The command of the peer's side, up to its arguments.
 
     Raises:
         Failure: Harbor's environment is not there, or what its exporter uses cannot be installed (exit 3).
     """
-    base, own = _REPOSITORY / ".venv" / "harbor" / "bin" / "python", workspace / "harbor"
+    # In .venv, where linters of skills do not look: packages of Harbor's bring some of their own.
+    base, own = (_REPOSITORY / ".venv" / name for name in ("harbor/bin/python", "harbor-exporter"))
     python = own / "bin" / "python"
     if not (own / "complete").exists():
         if not base.exists():
