@@ -11,7 +11,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import urllib.request
 import uuid
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.objects import Patience
+from waiting import wait_until
 
 QUICK = Patience(attempts=4, first_wait=0.02, longest_wait=0.1, connect_timeout=2, read_timeout=5)
 LASTING = Patience(attempts=90, first_wait=0.1, longest_wait=1, connect_timeout=2, read_timeout=3)
@@ -96,7 +96,7 @@ class SeaweedServer:
                 [weed, "mini", f"-dir={self.folder}", f"-bucket={self.bucket}", *ports, *options.split()],
                 stdout=log, stderr=log, env=environment, cwd=self.folder,
             )  # fmt: skip
-        wait_until(self.answers, 30)
+        wait_until(self.answers)
 
     def answers(self) -> bool:
         assert self.process is not None and self.process.poll() is None, (self.folder / "log").read_text()[-2000:]
@@ -136,7 +136,7 @@ class GoogleServer:
             self.process = subprocess.Popen(
                 [_server._get_binary_path(), *options.split(), "-filesystem-root", self.folder], stdout=log, stderr=log
             )
-        wait_until(self.answers, 30)
+        wait_until(self.answers)
 
     def answers(self) -> bool:
         assert self.process is not None and self.process.poll() is None
@@ -269,13 +269,6 @@ def refuse(
         body = b""
     start(status, [("Content-Type", "application/xml"), ("Content-Length", str(len(body)))])
     return [body]
-
-
-def wait_until(done: Callable[[], bool], seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < deadline, f"not within {seconds} s"
-        time.sleep(0.05)
 
 
 @contextlib.contextmanager

@@ -86,7 +86,7 @@ def test_reference_results_without_a_network_say_so_quickly(no_network):
     start = time.monotonic()
     with pytest.raises(Failure) as raised:
         open_arena("tabarena").reference_results()
-    assert time.monotonic() - start < 15
+    assert time.monotonic() - start < 60
     assert raised.value.exit == Exit.ENVIRONMENT
     assert str(raised.value) == (
         "reference results of TabArena-v0.1: 42 methods' results are not on this machine, and "
@@ -101,7 +101,7 @@ def test_openml_tasks_without_a_network_say_so_quickly(no_network):
     start = time.monotonic()
     with pytest.raises(Failure) as raised:
         materialise_tasks(arena, arena.spec.tasks.datasets, no_network / "tasks")
-    assert time.monotonic() - start < 20
+    assert time.monotonic() - start < 60
     assert raised.value.exit == Exit.ENVIRONMENT
     assert str(raised.value) == (
         f"{no_network / 'tasks'}: no data of airfoil_self_noise (363612), Amazon_employee_access (363613), "

@@ -26,6 +26,7 @@ from benchwright.cli import (
 )
 from benchwright.cli.progress import PlainProgress, duration
 from benchwright.contract import Exit, Failure, Outcome, Problem
+from waiting import PATIENCE
 
 
 def run(call, argv, capsys):
@@ -262,7 +263,7 @@ def test_a_script_stopped_by_sigterm_says_so(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stderr.readline() == "at work\n"
     process.terminate()
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, json.loads(out)["exit"], err) == (143, 143, "")
     assert json.loads(out)["summary"] == "stopped by SIGTERM; what was finished is kept"
 

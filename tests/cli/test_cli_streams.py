@@ -14,6 +14,8 @@ import time
 
 import pytest
 
+from waiting import PATIENCE
+
 SCRIPT = """
 import os
 from benchwright.cli import ScriptParser, run_script
@@ -138,6 +140,6 @@ def test_a_signal_while_the_reader_sleeps_ends_the_script_without_a_word(number,
         fcntl.ioctl(process.stdout, termios.FIONREAD, waiting)
         time.sleep(0.01)
     process.send_signal(number)
-    assert process.wait(timeout=20) == code
+    assert process.wait(timeout=PATIENCE) == code
     out, err = process.communicate()
     assert (out.endswith("\n"), err) == (False, "")

@@ -22,7 +22,8 @@ from benchwright.launch.mirror import mirror_logs
 from benchwright.launch.triage_report import triage_run
 from benchwright.node import read_events
 from benchwright.objects import open_store
-from object_servers import answer_lost, drop_connection, refuse, stopped_at_end, wait_until
+from object_servers import answer_lost, drop_connection, refuse, stopped_at_end
+from waiting import wait_until
 
 
 @pytest.fixture
@@ -210,13 +211,13 @@ def test_three_failures_in_a_row_name_the_items_that_were_not_run(run):
 def test_a_terminated_worker_gives_its_bundle_back_at_once(run):
     run.publish(["write-a", "hang-b"], lease_seconds=600)
     worker = run.start("one")
-    wait_until(lambda: any(line.startswith("pids") for line in run.journal()), 30)
+    wait_until(lambda: any(line.startswith("pids") for line in run.journal()))
     worker.terminate()
     assert worker.wait(40) == 128 + signal.SIGTERM, run.output()
     assert run.read("leases", "00000")["state"] == "free"
     (run.folder / "journal").unlink()
     other = run.start("other")
-    wait_until(lambda: any(line.startswith("pids") for line in run.journal()), 30)
+    wait_until(lambda: any(line.startswith("pids") for line in run.journal()))
     other.kill()
     assert "run hang-b fold 1" in run.journal() and "run write-a fold 0" not in run.journal()
 
@@ -263,7 +264,7 @@ def test_what_an_earlier_launch_left_is_replaced_and_a_closed_queue_left_alone(r
 def test_a_stopped_worker_that_comes_back_writes_over_nothing(run):
     run.publish([f"slow-{letter}" for letter in "abcdefghijklmnopqrst"], lease_seconds=2)
     stopped = run.start("stopped")
-    wait_until(lambda: "run slow-b fold 1" in run.journal(), 30)
+    wait_until(lambda: "run slow-b fold 1" in run.journal())
     stopped.send_signal(signal.SIGSTOP)
     assert run.start("other").wait(60) == 0, run.output()
     assert run.queue.standing().done == {"00000"}, run.output()
@@ -357,7 +358,7 @@ def test_a_server_that_is_away_for_longer_than_a_lease_costs_no_item(seaweed, tm
     with stopped_at_end(BucketRun(seaweed, tmp_path)) as run:
         run.publish([f"slow-{letter}" for letter in "abcdefghijkl"], lease_seconds=1)
         worker = run.start()
-        wait_until(lambda: "run slow-c fold 2" in run.journal(), 30)
+        wait_until(lambda: "run slow-c fold 2" in run.journal())
         seaweed.kill()
         time.sleep(1.5)
         seaweed.start()

@@ -30,6 +30,7 @@ from benchwright.launch.model_needs import (
 )
 from benchwright.launch.python_facts import Distribution, NoAnswer, answer_of, facts_of
 from scripts_in_process import Script, load
+from waiting import wait_for_ends
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "run_venv.py"
@@ -188,16 +189,7 @@ def test_one_that_hangs_is_ended_with_what_it_started(tmp_path):
     (one,) = asked(python, seconds=0.5)
     assert one.why == "no answer in 0.5 s"
     assert time.monotonic() - start < 10
-    assert ended(int(child.read_text()))
-
-
-def ended(process: int) -> bool:
-    for _ in range(100):
-        stat = Path(f"/proc/{process}/stat")
-        if not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z":
-            return True
-        time.sleep(0.02)
-    return False
+    wait_for_ends([int(child.read_text())])
 
 
 def test_a_library_that_talks_while_python_starts_is_talked_over(tmp_path):
@@ -445,7 +437,7 @@ def test_an_interrupted_installation_leaves_no_installer_behind():
     heard: list[int] = []
     with pytest.raises(Stopped):
         run_install(InstallPlan(model(), "", (), ("sh", "-c", "echo $$; exec sleep 60")), stop)
-    assert ended(heard[0])
+    wait_for_ends(heard)
 
 
 def test_what_an_installation_broke_is_said(here):

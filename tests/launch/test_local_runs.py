@@ -18,6 +18,7 @@ from benchwright.files import FileLock, RunPaths, write_json
 from benchwright.launch import local, run_local
 from benchwright.launch.record import write_record
 from benchwright.node import read_events
+from waiting import PATIENCE
 
 NODE_TESTS = Path(__file__).resolve().parents[1] / "node"
 
@@ -244,7 +245,7 @@ def test_a_stopped_run_keeps_what_is_done_and_says_how_to_go_on(paths, number, n
     while not (journal.exists() and "pids" in journal.read_text()):
         assert process.poll() is None
     process.send_signal(number)
-    output, _ = process.communicate(timeout=20)
+    output, _ = process.communicate(timeout=PATIENCE)
     assert output.splitlines() == [
         f"1 done, 0 failed, 2 left; stopped by {name}, what is finished is kept",
         "python run_knn.py run",

@@ -16,7 +16,8 @@ from bucket_runs import LAUNCH, BucketRun
 
 from benchwright.launch.bucket_lease import Heartbeat, Leases
 from benchwright.node.array_memory import read_memory, write_memory
-from object_servers import stopped_at_end, wait_until
+from object_servers import stopped_at_end
+from waiting import PATIENCE, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / ".agents" / "skills" / "benchmark-model" / "references" / "sky_progress.sh"
@@ -56,7 +57,7 @@ class Watched:
         return self.process
 
     def once(self, *options, **where):
-        said, talk = self.start("--once", *options, **where).communicate(timeout=60)
+        said, talk = self.start("--once", *options, **where).communicate(timeout=PATIENCE)
         return self.process.returncode, said.splitlines(), talk
 
     def stop(self):
@@ -101,7 +102,7 @@ def test_it_ends_with_done_when_every_bundle_has_its_marker(watched):
     assert process.stdout.readline().startswith("100% left")
     for bundle in ("00000", "00001", "00002"):
         watched.run.queue.mark("done", bundle, {})
-    said, _ = process.communicate(timeout=60)
+    said, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert said.splitlines()[-1] == "DONE: every bundle is done"
 
@@ -113,7 +114,7 @@ def test_done_with_a_failure_is_two_and_the_failure_is_named_once(watched):
     lines = [process.stdout.readline() for _ in range(4)]
     watched.run.queue.mark("done", "00000", {})
     watched.run.queue.mark("done", "00002", {})
-    said, _ = process.communicate(timeout=60)
+    said, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2
     assert said.splitlines()[-1] == "DONE: 1 bundles with failed items"
     assert sum("FAILED" in line for line in [*lines, *said.splitlines()]) == 1
@@ -126,11 +127,11 @@ def test_workers_gone_is_an_end_and_workers_unknown_is_none(watched):
     unknown = f"100% left: 0 done, 0 failed, 3 left of 3 bundles; {why}"
     assert [process.stdout.readline() for _ in range(3)] == [unknown] * 3
     watched.jobs("SUCCEEDED", name="another")
-    wait_until(lambda: "no job called demo-1 is listed yet" in process.stdout.readline(), 10)
+    wait_until(lambda: "no job called demo-1 is listed yet" in process.stdout.readline())
     time.sleep(0.5)
     assert process.poll() is None
     watched.jobs("FAILED", "CANCELLED")
-    said, _ = process.communicate(timeout=60)
+    said, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2
     assert said.splitlines()[-1] == (
         "WORKERS GONE: 3 bundles have not ended and no job is at work; setup again launches what is missing"
@@ -146,7 +147,7 @@ def test_workers_that_renew_no_lease_are_silent_and_in_the_end_given_up(watched)
         process = watched.start("--interval", "0.3", "--patience", "3")
         alive = [process.stdout.readline() for _ in range(8)]
     assert alive == [f"{head}\n"] * 8
-    lines = process.communicate(timeout=60)[0].splitlines()
+    lines = process.communicate(timeout=PATIENCE)[0].splitlines()
     assert process.returncode == 2
     stalled = next(line for line in lines if line != head)
     look = "look at sky jobs queue, where it answers"
@@ -168,7 +169,7 @@ def test_a_silent_launch_is_waited_for_as_long_as_a_job_is_at_work(watched):
     assert re.fullmatch(r"STALLED: no lease was renewed for [\d.]+ s; look at sky jobs logs 8", events[-1]["notes"][0])
     assert {event["event"] for event in events} == {"progress"} and len(events[-1]["notes"]) == 1
     watched.jobs()
-    *_, progress, verdict = [json.loads(line) for line in process.communicate(timeout=60)[0].splitlines()]
+    *_, progress, verdict = [json.loads(line) for line in process.communicate(timeout=PATIENCE)[0].splitlines()]
     assert (process.returncode, verdict["verdict"], progress["jobs"]) == (2, "SILENT", [])
     assert "; no job called demo-1 is listed yet; look at sky jobs queue" in verdict["found"]
 

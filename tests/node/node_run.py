@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 from benchwright.node import Bundle, read_job_file, run_bundles
+from waiting import wait_until
 
 RUN_BUNDLE = [sys.executable, "-m", "benchwright.node.run_bundle"]
 
@@ -92,21 +91,4 @@ class Run:
         return self.journalled(beginning)[0]
 
     def wait_until(self, condition):
-        latest = time.monotonic() + 15
-        while not condition():
-            assert time.monotonic() < latest, f"waited in vain; the journal says {self.journalled()}"
-            time.sleep(0.005)
-
-
-def is_alive(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def all_end(pids, seconds=5):
-    latest = time.monotonic() + seconds
-    while any(map(is_alive, pids)) and time.monotonic() < latest:
-        time.sleep(0.01)
-    return not any(map(is_alive, pids))
+        wait_until(condition, pause=0.005, shown=self.journalled)

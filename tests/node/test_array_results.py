@@ -103,7 +103,7 @@ def test_a_slow_file_system_costs_a_partial_count_and_is_gone_on_with(data, monk
     tree = ResultTree(data)
     start = time.perf_counter()
     found = tree.look(0.2)
-    assert time.perf_counter() - start < 2
+    assert time.perf_counter() - start < LONG / 2
     assert (found.complete, found.whole_tree) == (3, False)
     assert not tree.look(0.1).whole_tree
     answer.set()

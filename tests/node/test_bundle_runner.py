@@ -6,9 +6,9 @@ import signal
 from pathlib import Path
 
 import pytest
-from node_run import all_end
 
 from benchwright.node import JobFileError, ServerUnusable, run_bundles
+from waiting import is_alive
 
 
 def test_items_run_in_order_in_processes_of_their_own_after_one_preload(run):
@@ -123,7 +123,7 @@ def test_sequential_items_never_run_at_once(run):
 def test_what_an_item_leaves_running_is_ended_with_it_even_a_daemon(run):
     assert run.run(["daemon-a"]).ok == 1
     _, daemon = run.journalled("pids")[0].split()
-    assert all_end([daemon], seconds=0)
+    assert not any(map(is_alive, [daemon]))
 
 
 def test_an_item_works_in_a_scratch_folder_that_is_gone_afterwards(run):
@@ -157,7 +157,7 @@ def test_a_server_that_is_killed_costs_the_running_item_alone(run):
         "##### bundle summary: ok=2 failed=1",
     ]
     assert run.journalled("preloaded") == ["preloaded"] * 2
-    assert all_end(run.journalled("pids")[0].split()[1:], seconds=0)
+    assert not any(map(is_alive, run.journalled("pids")[0].split()[1:]))
 
 
 def test_a_broken_import_is_one_problem_and_not_one_a_item(run):

@@ -12,9 +12,10 @@ import sys
 import time
 
 import pytest
-from node_run import RUN_BUNDLE, all_end
+from node_run import RUN_BUNDLE
 
 from benchwright.node import read_events, state_of
+from waiting import PATIENCE, is_alive, wait_for_ends
 
 
 def pids_of(run):
@@ -23,7 +24,7 @@ def pids_of(run):
 
 def test_it_runs_the_bundle_it_is_asked_for(run):
     process = run.start(["write-a"], ["fail-b", "write-c"], index=1)
-    output, _ = process.communicate(timeout=20)
+    output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert "##### item FAILED (exit 1): experiment=fail-b dataset=my data repeat=0 fold=0\n" in output
     assert output.endswith("##### bundle summary: ok=1 failed=1\n")
@@ -38,13 +39,13 @@ def test_a_stopping_signal_ends_the_item_whole_and_keeps_what_is_done(run, numbe
     process = run.start(["write-a", "hang-b", "write-c"])
     pids = pids_of(run)
     process.send_signal(number)
-    output, _ = process.communicate(timeout=20)
+    output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 128 + number
     assert output.splitlines()[-2:] == [
         f"##### item stopped by {name}: experiment=hang-b dataset=my data repeat=0 fold=1",
         "##### bundle summary: ok=1 failed=0",
     ]
-    assert all_end(pids, seconds=0)
+    assert not any(map(is_alive, pids))
     assert run.result("write-a", 0).exists()
     assert not run.result("hang-b", 1).parent.exists()
     assert run.scratch() == []
@@ -66,13 +67,13 @@ def test_a_scheduler_that_signals_every_process_stops_the_item_and_fails_nothing
     for pid in (*pids.values(), *family):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGTERM)
-    output, _ = process.communicate(timeout=20)
+    output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 143
     assert output.splitlines()[-2:] == [
         "##### item stopped by SIGTERM: experiment=hang-b dataset=my data repeat=0 fold=1",
         "##### bundle summary: ok=1 failed=0",
     ]
-    assert all_end([item, *family, server, supervisor])
+    wait_for_ends([item, *family, server, supervisor])
     assert not run.result("hang-b", 1).parent.exists()
     assert run.scratch() == []
 
@@ -82,7 +83,7 @@ def test_a_scheduler_that_signals_every_process_during_the_imports_finds_no_faul
     os.kill(int(pids_of(run)[0]), signal.SIGTERM)
     time.sleep(0.1)
     process.terminate()
-    output, errors = process.communicate(timeout=20)
+    output, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode, errors) == (143, "")
     assert output.endswith(
         "##### item stopped by SIGTERM: experiment=write-a dataset=my data repeat=0 fold=0\n"
@@ -94,7 +95,7 @@ def test_an_item_that_alone_gets_a_sigterm_has_failed(run):
     process = run.start(["hang-a", "write-b"])
     item = int(pids_of(run)[0])
     os.kill(item, signal.SIGTERM)
-    output, _ = process.communicate(timeout=20)
+    output, _ = process.communicate(timeout=PATIENCE)
     assert "##### item FAILED (exit 143): experiment=hang-a dataset=my data repeat=0 fold=0\n" in output
     assert output.endswith("##### bundle summary: ok=1 failed=1\n")
 
@@ -103,10 +104,10 @@ def test_a_signal_during_the_imports_stops_too(run):
     process = run.start(["write-a"], preload="node_entries:slow_preload")
     pids = pids_of(run)
     process.terminate()
-    output, _ = process.communicate(timeout=20)
+    output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 143
     assert output.endswith("##### bundle summary: ok=0 failed=0\n")
-    assert all_end(pids, seconds=0)
+    assert not any(map(is_alive, pids))
 
 
 def test_a_killed_runner_takes_everything_with_it_and_the_next_one_goes_on(run):
@@ -114,7 +115,7 @@ def test_a_killed_runner_takes_everything_with_it_and_the_next_one_goes_on(run):
     pids = pids_of(run)
     process.kill()
     process.wait()
-    assert all_end(pids)
+    wait_for_ends(pids)
     assert run.scratch() == []
     (half_written,) = run.result("hang-b", 1).parent.iterdir()
     assert half_written.name == ".results.pkl.abc123.tmp"
@@ -137,7 +138,7 @@ def test_ten_kills_at_random_moments_lose_and_repeat_nothing(run):
         process.communicate()
     before = [name for fold, name in enumerate(names) if run.result(name, fold).exists()]
     assert 0 < len(before) < len(names)
-    output, _ = run.start(names).communicate(timeout=20)
+    output, _ = run.start(names).communicate(timeout=PATIENCE)
     assert output.endswith("##### bundle summary: ok=30 failed=0\n")
     assert output.count("item skipped") == len(before)
     tree = sorted(str(path.relative_to(run.output)) for path in run.output.rglob("*") if path.is_file())
@@ -159,7 +160,7 @@ def test_a_killed_server_and_runner_leave_nothing_running(run):
     os.kill(int(server), signal.SIGKILL)
     process.kill()
     process.wait()
-    assert all_end([*pids, server])
+    wait_for_ends([*pids, server])
 
 
 def test_items_get_no_standard_input(run):
@@ -171,7 +172,7 @@ def test_items_get_no_standard_input(run):
 
 def test_nothing_that_can_run_here_is_exit_3_with_one_line(run):
     process = run.start(["write-a", "write-b"], preload="node_entries:broken_preload")
-    output, errors = process.communicate(timeout=20)
+    output, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 3
     assert [line for line in errors.splitlines() if line.startswith("#####")] == [
         f"##### no item can run: {sys.executable} cannot import what the items need: "

@@ -7,9 +7,9 @@ import signal
 import time
 
 import pytest
-from node_run import all_end, is_alive
 
 from benchwright.node.scratch import new_scratch, remove_abandoned, remove_if_empty
+from waiting import PATIENCE, wait_for_ends
 
 
 @pytest.fixture
@@ -28,9 +28,9 @@ def test_what_a_kill_of_the_whole_tree_leaves_is_removed_by_the_next_run(run):
         for pid in (process.pid, server, supervisor, item, *family):
             os.kill(pid, number)
     process.communicate()
-    assert all_end([item, *family, server])
+    wait_for_ends([item, *family, server])
     assert [path.name[:3] for path in run.scratch()] == ["bw-"]
-    run.start(["write-a"]).communicate(timeout=20)
+    run.start(["write-a"]).communicate(timeout=PATIENCE)
     assert run.result("write-a", 0).exists()
     assert run.scratch() == []
 
@@ -40,8 +40,8 @@ def test_a_killed_supervisors_item_ends_with_all_it_started(run):
     item, *family, server = map(int, run.wait_for("pids").split()[1:])
     with open(f"/proc/{item}/stat", encoding="utf-8") as stat:
         os.kill(int(stat.read().rpartition(")")[2].split()[1]), signal.SIGKILL)
-    output, _ = process.communicate(timeout=20)
-    assert all_end([item, *family, server])
+    output, _ = process.communicate(timeout=PATIENCE)
+    wait_for_ends([item, *family, server])
     assert "##### item FAILED (exit 137): experiment=hang-a" in output
     assert run.result("write-b", 1).exists()
     assert run.scratch() == []
@@ -63,8 +63,7 @@ def test_a_folder_in_use_stays_also_when_its_first_owner_is_gone(temporary):
     remove_abandoned()
     assert len(list(temporary.iterdir())) == 1
     os.kill(heir, signal.SIGKILL)
-    while is_alive(heir):
-        time.sleep(0.005)
+    wait_for_ends([heir])
     remove_abandoned()
     assert list(temporary.iterdir()) == []
 

@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from node_run import all_end
 
 from benchwright.node import read_events
 from benchwright.node.scratch import new_scratch
+from waiting import PATIENCE, wait_for_ends
 
 SUBMIT_SCRIPT = Path(__file__).resolve().parents[2] / "src" / "benchwright" / "node" / "slurm_task.sh"
 
@@ -48,7 +48,7 @@ def folders(run):
 def test_a_task_runs_its_own_bundle_and_ends_like_it(run, submitted):
     job_file = run.job_file(["write-a"], ["fail-b", "write-c"], slurm_log_dir=str(run.folder / "slurm out"))
     process = submitted(job_file, task=1)
-    output, errors = process.communicate(timeout=20)
+    output, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode, errors.splitlines()[-1]) == (1, "second line")
     assert "##### item FAILED (exit 1): experiment=fail-b dataset=my data repeat=0 fold=0\n" in output
     assert output.endswith("##### bundle summary: ok=1 failed=1\n")
@@ -60,9 +60,9 @@ def test_a_task_runs_its_own_bundle_and_ends_like_it(run, submitted):
 
 def test_an_attempt_after_another_skips_what_is_there(run, submitted):
     job_file = run.job_file(["write-a", "write-b"])
-    submitted(job_file).communicate(timeout=20)
+    submitted(job_file).communicate(timeout=PATIENCE)
     run.result("write-b", 1).unlink()
-    output, _ = submitted(job_file, SLURM_RESTART_COUNT="1").communicate(timeout=20)
+    output, _ = submitted(job_file, SLURM_RESTART_COUNT="1").communicate(timeout=PATIENCE)
     assert "##### item skipped, its result is there: experiment=write-a" in output
     assert len(run.journalled("run write-b")) == 2
 
@@ -99,10 +99,10 @@ def test_folders_are_gone_after_a_preemption_and_after_a_failure(run, submitted)
     process = submitted(job_file, TABARENA_MODEL_ARTIFACTS_BASE_PATH=str(base))
     pids = run.wait_for("pids").split()[1:]
     process.send_signal(signal.SIGTERM)
-    output, _ = process.communicate(timeout=20)
+    output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 143
     assert output.endswith("##### bundle summary: ok=1 failed=1\n")
-    assert all_end(pids)
+    wait_for_ends(pids)
     assert (run.scratch(), list(base.iterdir())) == ([], [])
 
 
@@ -124,7 +124,7 @@ def test_the_ray_logs_of_a_failed_item_go_to_the_arrays_folder(run, submitted):
     ray = run.folder / "ray files"
     logs = run.folder / "slurm_out"
     job_file = run.job_file(["write-z"], ["ray-a"], slurm_log_dir=str(logs), ray_temp_dir=str(ray))
-    submitted(job_file, task=1).communicate(timeout=20)
+    submitted(job_file, task=1).communicate(timeout=PATIENCE)
     (log,) = (logs / "7" / "ray_logs" / "task_1").rglob("*.err")
     assert log.read_text() == "worker died"
 
@@ -155,7 +155,7 @@ def test_a_python_that_is_not_on_the_node_is_exit_3_with_one_line(run, submitted
     if content is not None:
         job_file.write_text(content)
     process = submitted(job_file)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 3
     host = os.uname().nodename
     assert errors.splitlines()[-1] == f"##### no item can run: '{python}', of {job_file}, is no program on {host}"
@@ -171,7 +171,7 @@ def test_modules_where_the_array_was_launched_are_not_taken_for_the_librarys(run
 
 def test_a_task_that_the_job_file_does_not_have_is_exit_2(run, submitted):
     process = submitted(run.job_file(["write-a"]), task=5)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2
     assert errors.endswith("no bundle 5, it has 1, from 0\n")
 
@@ -188,7 +188,7 @@ def test_a_place_for_models_that_cannot_be_made_is_exit_3(run, submitted):
     (run.folder / "a file").touch()
     base = run.folder / "a file" / "models"
     process = submitted(run.job_file(["write-a"]), TABARENA_MODEL_ARTIFACTS_BASE_PATH=str(base))
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 3
     assert errors == f"##### no item can run: no scratch folder can be made: {base}: Not a directory\n"
     assert run.scratch() == []

@@ -11,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -29,6 +28,7 @@ from benchwright.publish.batch_record import inputs_of
 from benchwright.publish.batch_report import MethodReport, labels
 from benchwright.publish.batch_steps import step_command
 from scripts_in_process import load
+from waiting import is_alive, wait_for_ends, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 RAW = ROOT / "tests" / "data" / "tabarena_raw"
@@ -313,7 +313,7 @@ def test_a_silent_step_is_told_of_and_ended_only_at_the_timeout(tmp_path, monkey
     assert silent.line() == f"FAILED silent at process (exit 4): {log}: ended after 1 s in which it wrote nothing"
     assert talkative.line() == "DONE talkative: 9 results processed; 0 objects, 0 bytes, to be uploaded"
     child = int((tmp_path / "child").read_text())
-    assert within(10, lambda: not is_alive(child))
+    wait_for_ends([child])
 
 
 def test_a_step_that_ends_without_an_answer_fails_its_method_alone(tmp_path, monkeypatch):
@@ -337,22 +337,6 @@ def test_the_next_is_processed_while_the_last_is_uploaded(tmp_path, monkeypatch)
     report, _ = workers(tmp_path, "one", "meets-one", timeout=30)
     assert [method.state for method in report.methods] == ["done", "done"]
     assert (tmp_path / "journal").read_text().splitlines()[0] == "one process"
-
-
-def within(seconds, holds):
-    """What comes to hold in time, or what is false in the end."""
-    deadline = time.monotonic() + seconds
-    while not (held := holds()) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return held
-
-
-def is_alive(number):
-    """Whether a process is there and no mere remnant that waits for its parent."""
-    try:
-        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 SCRIPT = ROOT / "scripts" / "publish_batch.py"
@@ -567,9 +551,8 @@ def started(path, step, *words):
     """A batch whose first method has come to a step, and the processes that it has then."""
     batch = subprocess.Popen(command(path, *words), stdout=subprocess.PIPE, text=True, cwd="/")
     log = path.parent / "publish_logs" / SUITE / "RandomForest" / f"{step}.log"
-    children = within(60, lambda: log.exists() and children_of(batch.pid))
-    assert children
-    return batch, children
+    wait_until(lambda: log.exists() and children_of(batch.pid), pause=0.02)
+    return batch, children_of(batch.pid)
 
 
 def children_of(parent):
@@ -583,7 +566,7 @@ def test_a_killed_batch_takes_its_steps_along_and_is_repeated_to_the_same_end(tm
     batch, children = started(path, step, "--apply")
     batch.kill()
     batch.communicate()
-    assert within(20, lambda: not any(map(is_alive, children)))
+    wait_for_ends(children)
     again = publish(path, "--apply")
     assert again.returncode == 0, again.stdout
     wanted = {name: digest for name, digest in undisturbed[-1].items() if "RandomForest" in name}

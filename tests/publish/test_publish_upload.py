@@ -20,7 +20,7 @@ from benchwright.publish.fetchable import look_up
 from benchwright.publish.standing import MetadataDiffers, look
 from benchwright.publish.upload import upload
 from benchwright.publish.verify import verify_hosted
-from object_servers import LASTING, QUICK, drop_connection, impatient_client, refuse, settings, wait_until
+from object_servers import LASTING, QUICK, drop_connection, impatient_client, refuse, settings
 from published_artifacts import (
     SUITE,
     Watched,
@@ -32,6 +32,7 @@ from published_artifacts import (
     other_results,
     recorded,
 )
+from waiting import wait_until
 
 pytestmark = pytest.mark.usefixtures("no_credentials")
 PREFIX = f"artifacts/{SUITE}/methods/LinearModel"
@@ -634,7 +635,7 @@ def test_a_client_killed_while_it_sends_goes_on_to_the_same_end(seaweed, seaweed
     words = command(tmp_path / "cache of large_raw", seaweed_store.url)
     first = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     where = {"Bucket": "results", "Prefix": f"{seaweed_store.url.removeprefix('s3://results/')}/{PREFIX}/raw.zip"}
-    wait_until(lambda: "Uploads" in seaweed.client.list_multipart_uploads(**where), 30)
+    wait_until(lambda: "Uploads" in seaweed.client.list_multipart_uploads(**where))
     first.kill()
     first.wait()
     assert seaweed_store.head(f"{PREFIX}/metadata.yaml") is None

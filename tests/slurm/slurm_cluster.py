@@ -9,9 +9,10 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+
+from waiting import wait_until
 
 NODES = 4
 CPUS = 16
@@ -163,7 +164,7 @@ class SlurmCluster:
         for number in range(1, NODES + 1):
             (self.folder / "spool" / f"n{number}").mkdir()
             self._run_daemon(f"n{number}", "slurmd", "-D", "-N", f"n{number}")
-        wait_until(lambda: self.output("sinfo", "-h", "-N", "-p", "cpu,short", "-o", "%T").count("idle") == NODES, 30)
+        wait_until(lambda: self.output("sinfo", "-h", "-N", "-p", "cpu,short", "-o", "%T").count("idle") == NODES)
 
     def start_controller(self) -> None:
         self._run_daemon("controller", "slurmctld", "-D")
@@ -185,7 +186,7 @@ class SlurmCluster:
             "--innodb-lock-wait-timeout=900", "--innodb-flush-log-at-trx-commit=0", "--performance-schema=OFF",
         )  # fmt: skip
         client = ("mariadb", "--no-defaults", f"--socket={socket_path}", "--user=root")
-        wait_until(lambda: self._works(*client, "-e", "select 1"), 30)
+        wait_until(lambda: self._works(*client, "-e", "select 1"))
         self.output(*client, "-e", GRANTS)
         daemon = self.folder / "slurmdbd.conf"
         daemon.write_text(
@@ -195,7 +196,7 @@ class SlurmCluster:
         )
         daemon.chmod(0o600)
         self._run_daemon("dbd", "slurmdbd", "-D")
-        wait_until(lambda: self._works("sacctmgr", "-i", "add", "cluster", "bench"), 30)
+        wait_until(lambda: self._works("sacctmgr", "-i", "add", "cluster", "bench"))
 
     def submit(self, script: str, *options: str, name: str = "job") -> int:
         """Submit a shell script as ``sbatch`` does; the job's id."""
@@ -218,14 +219,11 @@ class SlurmCluster:
             [program, *command[1:]], env=environment, cwd=self.folder, capture_output=True, text=True, check=False
         )
 
-    def wait_until(self, done: Callable[[], bool], seconds: float, pause: float = 0.1) -> None:
-        """Wait, and say what queue and nodes show where it was in vain."""
-        try:
-            wait_until(done, seconds, pause)
-        except AssertionError as error:
-            queue = self.output("squeue", "-r", "-t", "all", "-o", "%i %T %r %S")
-            nodes = self.output("sinfo", "-N", "-o", "%N %P %T %E")
-            raise AssertionError(f"{error}\n{queue}\n{nodes}\n{self._logs()}") from None
+    def shown(self) -> str:
+        """What queue, nodes and logs say, for a wait that was in vain."""
+        queue = self.output("squeue", "-r", "-t", "all", "-o", "%i %T %r %S")
+        nodes = self.output("sinfo", "-N", "-o", "%N %P %T %E")
+        return f"{queue}\n{nodes}\n{self._logs()}"
 
     def _works(self, *command: str) -> bool:
         return self.run(*command).returncode == 0
@@ -264,13 +262,6 @@ class SlurmCluster:
             with contextlib.suppress(OSError):
                 if int(process.name) != os.getpid() and marks & set((process / "environ").read_bytes().split(b"\0")):
                     os.kill(int(process.name), signal.SIGKILL)
-
-
-def wait_until(done: Callable[[], bool], seconds: float, pause: float = 0.1) -> None:
-    deadline = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < deadline, f"not within {seconds} s"
-        time.sleep(pause)
 
 
 @contextlib.contextmanager

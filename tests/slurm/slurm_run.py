@@ -9,7 +9,9 @@ import sys
 import time
 from pathlib import Path
 
-from slurm_cluster import SlurmCluster, wait_until
+from slurm_cluster import SlurmCluster
+
+from waiting import PATIENCE, text_of, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / ".claude/skills/benchmark-model/references/slurm_progress.sh"
@@ -77,7 +79,7 @@ class SlurmRun:
     ) -> subprocess.CompletedProcess[str]:
         """Watch to the end, or once: by the system's Python, from a folder that is none of ours."""
         watcher = self.start_watch(job, tasks, "--interval", "0.5", *options, expected=expected, **environment)
-        stdout, stderr = watcher.communicate(timeout=120)
+        stdout, stderr = watcher.communicate(timeout=PATIENCE)
         return subprocess.CompletedProcess(watcher.args, watcher.returncode, stdout, stderr)
 
     def start_watch(
@@ -92,6 +94,9 @@ class SlurmRun:
     def log(self, job: int, task: int) -> Path:
         return self.logs / f"slurm-{job}_{task}.out"
 
+    def wait_for_line(self, job: int, task: int, line: str) -> None:
+        wait_until(lambda: line in text_of(self.log(job, task)), shown=self.cluster.shown)
+
     def states(self, job: int) -> list[str]:
         """The states of the tasks that the queue lists."""
         return self.cluster.output("squeue", "-h", "-r", "-t", "all", "-j", str(job), "-o", "%T").split()
@@ -104,4 +109,4 @@ class SlurmRun:
 
     def wait_for(self, job: int, *states: str) -> None:
         """Wait until the queue shows the tasks in these states, in any order."""
-        wait_until(lambda: sorted(self.states(job)) == sorted(states), 30)
+        wait_until(lambda: sorted(self.states(job)) == sorted(states), shown=self.cluster.shown)

@@ -6,7 +6,6 @@ import os
 from datetime import UTC, datetime
 
 import pytest
-from slurm_cluster import wait_until
 
 from audit_runs import AuditedRun
 from benchwright.audit.gather_folder import FolderRules, read_legs
@@ -17,6 +16,7 @@ from benchwright.audit.troubles import Troubles
 from benchwright.contract import Exit
 from benchwright.harbor import Benchmarks, Taxonomy
 from benchwright.slurm import Clients, Phase, is_job_id, read_accounts, read_whole_queue
+from waiting import wait_until
 
 ENDED = (Phase.DONE, Phase.FAILED)
 
@@ -45,8 +45,8 @@ def test_one_call_of_each_client_tells_of_all_jobs(cluster, clients, leg_of):
     alive = cluster.submit("sleep 600", "--job-name=run-of-its-own", name="alive")
     ids = [str(done), str(failed), f"{array}_0", str(alive), "999999"]
     try:
-        wait_until(lambda: sum(row.state.phase in ENDED for row in read_accounts(clients, ids)) == 3, 60)
-        wait_until(lambda: any(row.state.name == "RUNNING" for row in read_whole_queue(clients)), 60)
+        wait_until(lambda: sum(row.state.phase in ENDED for row in read_accounts(clients, ids)) == 3)
+        wait_until(lambda: any(row.state.name == "RUNNING" for row in read_whole_queue(clients)))
         scheduler, failures = ask(clients, ids)
         assert failures == []
         found = {id: scheduler.standing(id) for id in ids}
@@ -90,7 +90,7 @@ def test_a_waiting_array_has_all_of_its_tasks(cluster, clients):
 def test_without_accounts_the_queue_tells_of_what_it_remembers(bare_cluster):
     clients = Clients(environment={**os.environ, **bare_cluster.environment})
     job = bare_cluster.submit("exit 0")
-    wait_until(lambda: any(row.state.phase in ENDED for row in read_whole_queue(clients)), 60)
+    wait_until(lambda: any(row.state.phase in ENDED for row in read_whole_queue(clients)))
     scheduler, failures = ask(clients, [str(job)])
     assert (failures, scheduler.answers, scheduler.standing(str(job)).phase) == ([], True, "ended")
 

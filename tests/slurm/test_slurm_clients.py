@@ -9,10 +9,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from slurm_cluster import CPUS, MAX_ARRAY_SIZE, wait_until
+from slurm_cluster import CPUS, MAX_ARRAY_SIZE
 
 from benchwright.slurm import CallError, Clients, Phase, Trouble, read_attempts, read_limits, read_queue
 from benchwright.slurm.nodes import read_nodes
+from waiting import wait_until
 
 
 def ended(rows):
@@ -30,7 +31,7 @@ def test_queue_and_accounts_agree_in_the_end(run, clients):
     queue = read_queue(clients, job)
     assert {row.tasks: row.state.name for row in queue} == {(0,): "COMPLETED", (1,): "FAILED"}
     assert all(row.command == f"{run.submit_script} {run.job_file(['write-a'], ['fail-b'])}" for row in queue)
-    wait_until(lambda: ended(read_attempts(clients, job)) == [(0,), (1,)], 20)
+    wait_until(lambda: ended(read_attempts(clients, job)) == [(0,), (1,)])
     accounts = read_attempts(clients, job)
     states = {row.tasks: (row.state.name, row.exit_code) for row in accounts}
     assert states == {(0,): ("COMPLETED", "0:0"), (1,): ("FAILED", "1:0")}
@@ -92,8 +93,8 @@ def test_a_partition_that_is_hidden_from_lists_is_known(cluster, stranger):
 
 def test_the_parts_of_a_heterogeneous_job_end_each_for_itself(cluster, clients):
     job = cluster.submit("#SBATCH -o /dev/null\n#SBATCH hetjob\nfalse", name="parts")
-    wait_until(lambda: ended(read_queue(clients, job)) == [(0,), (1,)], 20)
-    wait_until(lambda: ended(read_attempts(clients, job)) == [(0,), (1,)], 20)
+    wait_until(lambda: ended(read_queue(clients, job)) == [(0,), (1,)])
+    wait_until(lambda: ended(read_attempts(clients, job)) == [(0,), (1,)])
 
 
 def test_accounting_that_is_off(bare_cluster):

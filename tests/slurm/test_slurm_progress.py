@@ -7,8 +7,9 @@ import re
 import signal
 
 import pytest
-from slurm_cluster import wait_until
 from slurm_run import SlurmRun
+
+from waiting import PATIENCE, text_of, wait_until
 
 LINE = re.compile(
     r"\d\d:\d\d job (?P<job>\d+): (?P<left>\d+)% of (?P<tasks>\d+) tasks left; "
@@ -97,8 +98,8 @@ def test_a_requeued_task_is_not_failed_and_its_second_attempt_counts(run, cluste
     run.wait_for(job, "RUNNING", "RUNNING")
     cluster.output("scontrol", "requeue", f"{job}_0")
     cluster.output("scontrol", "requeuehold", f"{job}_1")
-    wait_until(lambda: run.states(job) == ["PENDING"] * 2, 20)
-    wait_until(lambda: " requeued" in run.watch(job, 2, "--once").stdout.replace(" 0 requeued", ""), 20)
+    wait_until(lambda: run.states(job) == ["PENDING"] * 2)
+    wait_until(lambda: " requeued" in run.watch(job, 2, "--once").stdout.replace(" 0 requeued", ""))
     once = run.watch(job, 2, "--once", expected=2)
     assert once.returncode == 0
     (line,) = progress(once.stdout)
@@ -126,7 +127,7 @@ def test_a_lost_node_fails_what_may_not_be_requeued(run, cluster):
     (line,) = lines(failed.stdout, "FAILED")
     assert line.startswith(f"FAILED {fixed}_0: NODE_FAIL")
     assert line.endswith(f", log {run.log(fixed, 0)}")
-    assert "DUE TO NODE FAILURE" in run.log(fixed, 0).read_text()
+    run.wait_for_line(fixed, 0, "DUE TO NODE FAILURE")
     run.wait_for(spot, "PENDING")
     run.start_again(spot, 0)
     done = run.watch(spot, 1)
@@ -163,7 +164,7 @@ def test_a_timeout_is_a_failure(timeout_run):
     (line,) = lines(done.stdout, "FAILED")
     assert line.startswith(f"FAILED {job}_0: TIMEOUT")
     assert line.endswith(f", log {run.log(job, 0)}")
-    assert "DUE TO TIME LIMIT" in run.log(job, 0).read_text()
+    run.wait_for_line(job, 0, "DUE TO TIME LIMIT")
 
 
 def test_missing_results_of_completed_tasks_are_named(run):
@@ -238,7 +239,7 @@ def test_a_controller_that_is_down_is_waited_for(bare_cluster, new_run):
         "no answer from the queue (squeue: slurm_load_jobs error: Unable to contact slurm controller (connect failure))"
     )
     assert re.fullmatch(rf"\d\d:\d\d job {job}: {re.escape(said)}; waiting until \d\d:\d\d\n", first)
-    rest, _ = watcher.communicate(timeout=60)
+    rest, _ = watcher.communicate(timeout=PATIENCE)
     assert watcher.returncode == 0
     assert rest.splitlines()[-1] == f"DONE job {job}: 2 tasks, 2 done, 0 failed; results 2 of 2; {WITHOUT_ACCOUNTS}"
 
@@ -248,7 +249,7 @@ def test_an_id_that_is_not_known_yet_is_waited_for(run, cluster):
     watcher = run.start_watch(job, 2, "--interval", "0.5", expected=2)
     first = watcher.stdout.readline()
     assert run.submit(["write-a"], ["write-b"]) == job
-    rest, _ = watcher.communicate(timeout=60)
+    rest, _ = watcher.communicate(timeout=PATIENCE)
     said = "neither the queue nor the accounts know it (squeue: slurm_load_jobs error: Invalid job id specified)"
     assert re.fullmatch(rf"\d\d:\d\d job {job}: {re.escape(said)}; waiting until \d\d:\d\d\n", first)
     assert watcher.returncode == 0
@@ -294,7 +295,7 @@ def test_a_killed_watcher_goes_on_where_it_was(run, cluster):
     watcher = run.start_watch(job, 3, "--interval", "0.5")
     said = iter(watcher.stdout.readline, "")
     assert next(line for line in said if line.startswith("FAILED")).startswith(f"FAILED {job}_0: ")
-    wait_until(lambda: '"0"' in (run.logs / f".slurm_progress_{job}.json").read_text(), 10)
+    wait_until(lambda: '"0"' in text_of(run.logs / f".slurm_progress_{job}.json"))
     watcher.send_signal(signal.SIGKILL)
     watcher.communicate()
     cluster.output("scancel", f"{job}_1")

@@ -12,6 +12,7 @@ import pytest
 from slurm_arrays import hurry, states_of
 
 from benchwright.launch.sbatch import SUBMIT_SCRIPT
+from waiting import text_of, wait_until
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -58,15 +59,14 @@ class Array:
     def wait_for(self, **states):
         """Wait until the queue shows these tasks in these states."""
         wanted = {task.removeprefix("task"): state for task, state in states.items()}
-        self.cluster.wait_until(lambda: wanted.items() <= states_of(self.cluster, self.job).items(), 60)
+        wait_until(lambda: wanted.items() <= states_of(self.cluster, self.job).items(), shown=self.cluster.shown)
 
     def log(self, task):
         """The task's log, where its readers look for it."""
-        path = self.logs / str(self.job) / f"slurm-{self.job}_{task}.out"
-        return path.read_text() if path.exists() else ""
+        return text_of(self.logs / str(self.job) / f"slurm-{self.job}_{task}.out")
 
     def wait_for_line(self, task, line, times=1):
-        self.cluster.wait_until(lambda: self.log(task).count(line) == times, 60)
+        wait_until(lambda: self.log(task).count(line) == times, shown=self.cluster.shown)
 
     def results(self):
         return sorted(path.parents[2].name for path in self.data.rglob("*") if path.is_file())
@@ -94,7 +94,9 @@ def test_a_preempted_task_keeps_what_is_done_and_a_cancelled_one_leaves_nothing(
     assert array.log(1).endswith("##### bundle summary: ok=1 failed=1\n")
     assert "##### three failures in a row: this bundle stops, 1 of its items are not run\n" in array.log(2)
     assert array.log(2).endswith("##### bundle summary: ok=0 failed=3\n")
-    cluster.wait_until(lambda: hurry(cluster, job)["0"] == "RUNNING", 180, pause=1)  # unhurried it begins after 120 s
+    wait_until(
+        lambda: hurry(cluster, job)["0"] == "RUNNING", pause=1, seconds=180, shown=cluster.shown
+    )  # SLURM's own: 120
     array.wait_for_line(0, "item 2/2 started", times=2)
     cluster.output("scancel", f"{job}_0")
     array.wait_for(task0="CANCELLED")

@@ -7,8 +7,9 @@ import os
 import subprocess
 import sys
 
-from slurm_cluster import wait_until
 from slurm_run import ROOT
+
+from waiting import wait_until
 
 SCRIPT = ROOT / "scripts" / "triage_run.py"
 
@@ -30,21 +31,21 @@ def test_states_say_what_the_logs_do_not(run, cluster):
     job = run.submit(
         ["write-a"], ["fail-b", "write-c"], ["weights-d"], ["card-e"], ["package-f"], ["hang-g"], ["hang-h"], throttle=6
     )
-    wait_until(lambda: sorted(run.states(job)) == ["COMPLETED", *["FAILED"] * 4, *["RUNNING"] * 2], 60)
+    wait_until(lambda: sorted(run.states(job)) == ["COMPLETED", *["FAILED"] * 4, *["RUNNING"] * 2])
     at_work = triage(run, job)
     assert at_work["exit"] == 1
     assert classes(at_work["data"]) == {
         "wrapper-traceback": ["1"], "weights-missing": ["2"], "gpu-memory": ["3"], "environment": ["4"]
     }  # fmt: skip
     cluster.output("scancel", str(job))
-    wait_until(lambda: "RUNNING" not in run.states(job) and "COMPLETING" not in run.states(job), 20)
+    wait_until(lambda: "RUNNING" not in run.states(job) and "COMPLETING" not in run.states(job))
     assert classes(triage(run, job)["data"])["cancelled"] == ["5", "6"]
 
 
 def test_a_task_without_a_log_is_reported_by_its_state(run):
     job = run.submit(["write-a"], options=(f"--output={run.logs}/nowhere/slurm-%A_%a.out",))
     run.wait_for(job, "FAILED")
-    wait_until(lambda: triage(run, job)["data"]["groups"][0]["class"] == "log-folder", 20)
+    wait_until(lambda: triage(run, job)["data"]["groups"][0]["class"] == "log-folder")
     (bundle,) = triage(run, job)["data"]["bundles"]
     assert (bundle["task"], bundle["state"], bundle["log"]) == (f"{job}_0", "FAILED", None)
 
@@ -53,9 +54,9 @@ def test_the_items_of_a_cancelled_array_are_all_named(run, cluster):
     """One task was at its first item, the other had not begun."""
     job = run.submit(["hang-a", "write-b"], ["write-c", "write-d"], throttle=1)
     run.wait_for(job, "RUNNING", "PENDING")
-    wait_until(lambda: "started: experiment=hang-a" in run.log(job, 0).read_text(), 20)
+    run.wait_for_line(job, 0, "started: experiment=hang-a")
     cluster.output("scancel", str(job))
-    wait_until(lambda: run.states(job) == ["CANCELLED", "CANCELLED"], 20)
+    wait_until(lambda: run.states(job) == ["CANCELLED", "CANCELLED"])
     said = triage(run, job)
     items = [(place["item"].split()[0], place["started"]) for place in said["data"]["groups"][0]["items"]]
     assert said["summary"] == "1 failure, 3 not started, 1 cause, in 2 of 2 tasks"
