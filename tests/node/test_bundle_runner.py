@@ -211,7 +211,6 @@ def test_bundles_of_one_run_need_one_python(run):
         run_bundles(bundles, run.events.append)
 
 
-@pytest.mark.timeout(40)
 def test_two_fits_after_each_other_do_not_hang(run):
     """A fit in the server itself would make every later fork hang; the items' own fits must not."""
     totals = run.run(["fit-a", "fit-b", "fit-c"], preload="node_entries:preload_lightgbm")

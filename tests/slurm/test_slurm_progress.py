@@ -57,7 +57,8 @@ def test_an_array_is_watched_to_its_end(run):
         counts = [int(line[name] or 0) for name in ("done", "failed", "running", "queued", "requeued", "unknown")]
         assert sum(counts) == int(line["tasks"]) == 4
         assert int(line["left"]) == 100 - 25 * int(line["done"])
-        assert (line["job"], line["expected"], line["notes"]) == (str(job), "6", "")
+        assert (line["job"], line["expected"]) == (str(job), "6")
+        assert re.match("(; STALLED: .*)?$", line["notes"])  # three short intervals may pass on a busy machine
 
 
 def test_a_failed_item_fails_its_task_and_is_named_once(run):
