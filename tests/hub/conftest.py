@@ -6,32 +6,18 @@ import pytest
 
 from benchwright.hub.boards import Boards
 from benchwright.hub.client import Hub, HubPatience
-from benchwright.rehearsal.hub import HubEmulator
 from benchwright.rehearsal.hub.sample import card, eval_file, results_file
+from hub_emulators import emulated_hub
 
 SOON = HubPatience(attempts=3, first_wait=0.01, longest_wait=0.05, timeout=5)
 
 
 @pytest.fixture
 def emulator(tmp_path, monkeypatch):
-    """The emulator, with the client sent to it. Nothing that it does not know may have been asked for at the end."""
-    for name, value in {
-        "HF_HUB_DISABLE_XET": True,
-        "HF_HOME": str(tmp_path),
-        "HF_TOKEN_PATH": str(tmp_path / "no-token"),
-    }.items():
-        monkeypatch.setattr(f"huggingface_hub.constants.{name}", value)
-    monkeypatch.delenv("HF_TOKEN", raising=False)
-    harnesses = tmp_path / "harnesses.json"  # else newer clients ask for it in whatever test comes first
-    harnesses.write_text('{"standardEnvVars": [], "harnesses": {}}')
-    monkeypatch.setattr("huggingface_hub.constants.AGENT_HARNESSES_PATH", str(harnesses), raising=False)
-    monkeypatch.setattr("benchwright.rehearsal.hub.state.write_bytes", lambda path, content: None)  # in memory alone
-    with HubEmulator(tmp_path / "hub") as hub:
-        template = hub.url + "/{repo_id}/resolve/{revision}/{filename}"  # the client makes it from HF_ENDPOINT
-        monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", template)
-        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
+    """The emulator, which keeps all in memory."""
+    monkeypatch.setattr("benchwright.rehearsal.hub.state.write_bytes", lambda path, content: None)
+    with emulated_hub(tmp_path, monkeypatch) as hub:
         yield hub
-        assert hub.unknown == []
 
 
 @pytest.fixture

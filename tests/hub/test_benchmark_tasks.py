@@ -39,14 +39,20 @@ def test_a_task_that_there_is_not_is_refused_with_those_there_are(logic, hub):
     with pytest.raises(Failure) as refused:
         told.check_task("logic_overall")
     assert refused.value.exit is Exit.USAGE
-    assert str(refused.value) == "bench-org/logic-1k: no task 'logic_overall', expected one of logic, hard"
+    assert str(refused.value) == (
+        "bench-org/logic-1k: no task 'logic_overall', expected one of logic, hard\n"
+        "    fix: correct the task; the name of a split is none"
+    )
 
 
 def test_a_dataset_that_is_not_official_has_no_board(emulator, hub):
     made(emulator, eval_file("Quiz", "quiz"), official=False)
     with pytest.raises(Failure) as refused:
         benchmark(hub, "bench-org/quiz").check_official()
-    told = "bench-org/quiz: without the tag benchmark:official, expected an official benchmark"
+    told = (
+        "bench-org/quiz: without the tag benchmark:official, expected an official benchmark\n"
+        "    fix: leave its results out: the dataset has no leaderboard"
+    )
     assert (refused.value.exit, str(refused.value)) == (Exit.NO, told)
 
 

@@ -136,6 +136,14 @@ def test_a_benchmark_in_a_closed_pull_request_is_nobody_s_to_open_again(
     assert lists.statuses(lead(URL)) == [found]
 
 
+def test_a_benchmark_that_was_merged_and_taken_out_since_is_for_a_person(lists, emulator, nova, result):
+    emulator.open_pull_request(nova, {FILE: result(64)}, author="visitor", title="Add")
+    emulator.merge_pull_request(nova, 1)
+    emulator.commit(nova, deleted=[FILE])
+    reason = "pr 1 with 64 was merged: its owner has taken it out since"
+    assert lists.statuses(lead(URL)) == [("needs_human", reason)]
+
+
 def test_a_person_s_model_is_not_looked_into(lists, emulator, asked):
     emulator.add_user("somebody")
     emulator.add_model("somebody/best", parameters={"BF16": 10**9})

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from huggingface_hub import CommitOperationAdd, HfApi
 
 from benchwright.contract import Exit, Failure
 from benchwright.hub.benchmarks import benchmark
-from benchwright.hub.declared import Declaration, declared, declared_and_closed
-from benchwright.hub.model_repo import RepoMissing
+from benchwright.hub.declared import Declaration, declared, declared_before, told_entries
+from benchwright.hub.entries import write_entries
+from benchwright.hub.model_repo import RepoMissing, model_repo
 from benchwright.rehearsal.hub import Fault, FaultRule, RandomFaults, RuledFaults
 
 NOVA, LOGIC = "nova-ai/nova-7b", "bench-org/logic-1k"
@@ -169,6 +172,14 @@ def test_behind_a_gate_the_hub_itself_tells(emulator, nova, of, pull, result):
     assert (of(), of("hard")) == (["main 61", told], ["pr 1 7", told])
 
 
+def test_small_numbers_that_the_hub_tells_are_written_out(emulator, nova, hub, result):
+    emulator.commit(nova, {FILE: result("0.0000001")})
+    emulator.change(nova, gated="manual")
+    (entry,) = told_entries(model_repo(hub, NOVA), FILE, None)
+    assert entry.value_text == "0.0000001"
+    assert "  value: 0.0000001\n" in write_entries([entry])
+
+
 def test_without_discussions_main_alone_declares(emulator, nova, of, result):
     emulator.commit(nova, {FILE: result("61")})
     emulator.change(nova, discussions_disabled=True)
@@ -217,7 +228,7 @@ def test_under_faults_the_answer_is_right_or_none(emulator, nova, open_hub, pull
 
 class TestClosed:
     def found(self, hub) -> list[str]:
-        made = declared_and_closed(hub, NOVA, cached=False).of(bench_of(hub), "logic")
+        made = declared_before(hub, NOVA, cached=False).of(bench_of(hub), "logic")
         return [f"{one.origin} {one.value_text} {one.author} {one.closed_by}" for one in made]
 
     def test_what_somebody_closed_is_found(self, emulator, nova, hub, pull, result):
@@ -240,6 +251,33 @@ class TestClosed:
         emulator.delete_ref(nova, 1)
         one.head = None
         assert self.found(hub) == (["pr 1 None rival rival"] if "results" in title else [])
+
+    def test_what_was_merged_and_taken_out_since_is_found(self, emulator, nova, hub, pull, result):
+        pull({FILE: result("64") + result("7", "hard")})
+        emulator.merge_pull_request(nova, 1)
+        assert self.found(hub) == []
+        emulator.commit(nova, {FILE: result("7", "hard")})
+        assert self.found(hub) == ["pr 1 64 rival None"]
+
+    def test_what_was_merged_as_an_edit_and_is_there_still_is_no_obstacle(self, emulator, nova, hub, pull, result):
+        """Its difference shows one line of the file, and not what that is of."""
+        notes = "".join(f"  # line {number}\n" for number in range(9))
+        emulator.commit(nova, {FILE: result("7", "hard") + notes + "# old\n"})
+        pull({FILE: result("7", "hard") + notes + "# new\n"})
+        emulator.merge_pull_request(nova, 1)
+        emulator.delete_ref(nova, 1)
+        assert self.found(hub) == []
+
+    def test_older_ones_than_the_format_are_not_looked_into(self, emulator, nova, hub, pull, result, asked):
+        with emulator.at(datetime(2025, 11, 30, tzinfo=UTC)):
+            pull({FILE: result("64")})
+        with emulator.at(datetime(2025, 12, 1, tzinfo=UTC)):
+            pull({FILE: result("65")})
+        for number in (1, 2):
+            emulator.close_pull_request(nova, number, author="rival")
+        asked()
+        assert self.found(hub) == ["pr 2 65 rival rival"]
+        assert not any("refs%2Fpr%2F1" in target for target in asked())
 
     def test_other_closed_pull_requests_are_none(self, emulator, nova, hub, pull, result):
         pull({"README.md": "y"})

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from opening_runs import Run, add_model, pulls_of, spec_of, writes
+from opening_runs import Run, add_model, pulls_of, result_of, spec_of, writes
 
 from benchwright.contract import Exit, Failure
 from benchwright.hub.client import HubPatience
@@ -229,6 +229,76 @@ def test_one_that_was_merged_is_done(one, new_run, emulator, registry):
     emulator.merge_pull_request(emulator.repo(LAB), 1)
     assert new_run().apply(one)[LAB].state == "there"
     assert registered(registry) == {LAB: ("merged", 1)}
+
+
+class TestTakenOut:
+    """It was merged, and its owner has taken it out of main since: the Hub knows that without any registry."""
+
+    @pytest.fixture
+    def merged(self, one, new_run, emulator, registry):
+        assert new_run().apply(one)[LAB].state == "opened"
+        emulator.merge_pull_request(emulator.repo(LAB), 1)
+        registry.unlink()
+        assert new_run().apply(one)[LAB].problems[0].code == "declared"
+        emulator.commit(emulator.repo(LAB), deleted=[FILE])
+        return one
+
+    FOUND = "pr 1 of ours had 60.00 for bench-org/logic-1k, logic, and was merged: its owner has taken it out since"
+
+    @pytest.mark.parametrize("gone", ["nothing", "ref", "ref and difference"])
+    def test_ours(self, gone, merged, new_run, emulator):
+        if gone != "nothing":
+            emulator.delete_ref(emulator.repo(LAB), 1)
+        if gone == "ref and difference":  # then its merge is what it left
+            emulator.repo(LAB).discussions[0].head = None
+        done = new_run().apply(merged)[LAB]
+        assert (done.state, done.problems[0].code, done.problems[0].found) == ("refused", "taken-out", self.FOUND)
+        assert done.problems[0].fix == "leave the result out"
+        assert len(pulls_of(emulator, LAB)) == 1
+
+    def test_somebody_elses_is_for_a_person(self, lab, new_run, emulator, tmp_path, result):
+        lab(1)
+        emulator.add_user("visitor")
+        repo = emulator.repo(LAB)
+        emulator.open_pull_request(repo, {FILE: result(59)}, author="visitor", title="Words")
+        emulator.merge_pull_request(repo, 1)
+        emulator.commit(repo, deleted=[FILE])
+        (plan,) = new_run().plan(spec_of(tmp_path, {LAB: "60.00"}))
+        found = "pr 1 had 59 for bench-org/logic-1k, logic, and was merged: its owner has taken it out since"
+        assert [(one.code, one.found) for one in plan.problems] == [("taken-out", found)]
+        answered = result_of("60.00", answers={"closed-pull-request": "the owner wants it with other digits"})
+        assert new_run().plan(spec_of(tmp_path, {LAB: [answered]}))[0].state == "new"
+
+    def test_what_its_owner_has_moved_is_declared(self, merged, new_run, emulator, result):
+        emulator.commit(emulator.repo(LAB), {".eval_results/moved.yaml": result(60)})
+        assert new_run().apply(merged)[LAB].problems[0].code == "declared"
+
+    def test_others_that_were_merged_are_no_obstacle(self, lab, new_run, emulator, tmp_path, result):
+        lab(1)
+        repo = emulator.repo(LAB)
+        for number, files in enumerate([{"README.md": "# Better"}, {".eval_results/h.yaml": result(9, "hard")}], 1):
+            emulator.open_pull_request(repo, files, author="lab-00", title="T")
+            emulator.merge_pull_request(repo, number)
+        assert new_run().plan(spec_of(tmp_path, {LAB: "60.00"}))[0].state == "new"
+
+
+def test_of_two_with_the_same_results_the_open_one_counts(one, new_run, emulator, registry):
+    """Two machines opened one each, a person closed one, and the registry was rebuilt with both."""
+    new_run().apply(one)
+    (first,) = Registry.load(registry).records
+    (pull,) = pulls_of(emulator, LAB)
+    repo = emulator.repo(LAB)
+    body = next(event for event in pull.events if event.type == "comment").data["latest"]["raw"]
+    files = {FILE: repo.blobs[repo.commits[pull.head].files[FILE].oid].decode()}
+    emulator.open_pull_request(repo, files, author="porter", title=pull.title, body=body)
+    emulator.close_pull_request(repo, 1, author="porter")
+    with Registry.locked(registry, "a test") as held:
+        held.write([replace(first, state="closed"), replace(first, num=2)])
+    done = new_run().apply(one)[LAB]
+    assert (done.state, done.record.num) == ("there", 2)
+    with Registry.locked(registry, "a test") as held:
+        held.write([replace(first, num=2), replace(first, state="closed")])
+    assert new_run().apply(one)[LAB].record.num == 2
 
 
 def test_a_model_that_was_renamed_keeps_its_pull_request(one, new_run, emulator, registry):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
+from html import unescape
 
 import pytest
+from markdown_it import MarkdownIt
 from opening_runs import result_of, spec_of
 
 from benchwright.contract import Failure
 from benchwright.hub.benchmarks import Benchmark
 from benchwright.hub.entries import Entry
 from benchwright.hub.opening.result_files import paths_for
-from benchwright.hub.opening.words import Told, body_for, check_seen, marker_in, spec_hash, title_for
+from benchwright.hub.opening.words import Told, body_for, check_seen, marker_in, plain, spec_hash, title_for
 
 
 def entry(value="61.25", task="logic", **more):
@@ -49,8 +52,33 @@ def test_what_others_wrote_is_no_markup_and_calls_nobody():
     body = body_for([evil, Told("fix_%_it", "m", "A &lt;b&gt; _c_")], "0" * 12)
     assert r"**[fix\_%\_it](m)**" in body
     assert r"and A \&lt;b\&gt; \_c\_ for fix\_%\_it." in body
-    assert r"**[A\](http://evil) \<!-- @⁠owner](l)**" in body
+    assert r"**[A\](`http://evil`) \<!-- @⁠owner](l)**" in body
     assert r"from the \*card\* by @⁠owner, pass@1 \<img\> for" in body
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "the table at https://lab.example/a_b~c/@us?x=*1&y, 9",
+            "the table at `https://lab.example/a_b~c/@us?x=*1&y`, 9",
+        ),
+        ("(WWW.lab.example/x.) by_us", "(`WWW.lab.example/x`.) by\\_us"),
+        ("`http://a.example/`", "\\``http://a.example/`\\`"),
+        ("http://<b>", "http://\\<b\\>"),
+    ],
+)
+def test_addresses_can_be_copied_and_are_no_links(text, shown):
+    assert plain(text) == shown
+    page = MarkdownIt("commonmark").render(f"From {plain(text)} on.")
+    assert unescape(re.sub("</?(p|code)>", "", page)).strip() == f"From {text} on."
+    assert not re.search(r"(?i)(://|www\.)\w", re.sub("<code>.*?</code>", "", page))
+
+
+def test_an_address_in_a_name_leaves_the_link_to_the_board_alone():
+    body = body_for([Told("Logic https://evil.example", "https://hub.example/board", "the card")], "0" * 12)
+    page = MarkdownIt("commonmark").render(body)
+    assert '<a href="https://hub.example/board">Logic <code>https://evil.example</code></a>' in page
 
 
 @pytest.mark.parametrize("character", ["\u2028", "\u0085", "\u202e", "\u2067", "\ud800", "\x1b"])

@@ -10,6 +10,7 @@ from benchwright.hub.pull_requests import (
     ChangedFile,
     changed_files,
     files_below,
+    heads,
     open_pull_requests,
     pull_requests,
     thread,
@@ -137,3 +138,16 @@ def test_a_merged_pull_request_names_its_commit(emulator, hub, nova, pull):
     pull({"f": "x"})
     oid = emulator.merge_pull_request(nova, 1)
     assert thread(hub, NOVA, 1).merge_commit == oid
+
+
+def test_a_listing_of_refs_without_those_of_pull_requests_is_none(emulator, hub, pull, monkeypatch):
+    pull({"a": "x"})
+    told = hub.json(f"/api/models/{NOVA}/refs", include_prs="1")
+    assert set(heads(hub, NOVA)) == {"refs/heads/main", "refs/pr/1"}
+    monkeypatch.setattr(hub, "json", lambda *words, **query: {"branches": told["branches"]})
+    with pytest.raises(Failure) as unknown:
+        heads(hub, NOVA)
+    assert (unknown.value.exit, unknown.value.problems[0].found) == (
+        Exit.REMOTE,
+        "an answer that is no listing of refs",
+    )

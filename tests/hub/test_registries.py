@@ -51,6 +51,27 @@ def test_a_record_is_replaced_by_its_key(written):
     assert (shown.dataset, shown.task, shown.model, shown.view.max_params) == ("a/b", "t", "c/d", "32B")
 
 
+def test_two_pull_requests_with_the_same_results_are_two_records(path):
+    one, other = (replace(RECORD, state="open", num=num) for num in (3, 4))
+    with Registry.locked(path, "a test") as registry:
+        registry.write([one, other])
+        registry.put(replace(other, state="closed"))
+        registry.put(replace(one, state="merged"), instead_of=one)
+    assert [(found.num, found.state) for found in Registry.load(path).records] == [(3, "merged"), (4, "closed")]
+
+
+def test_an_intent_ends_with_the_pull_request_of_its_results(path):
+    """One whose answer was lost, and another one that was changed to the same results since."""
+    opened = replace(RECORD, spec_hash="f" * 12, state="open", num=3)
+    with Registry.locked(path, "a test") as registry:
+        registry.write([RECORD, opened, replace(RECORD, repo="lab/other")])
+        registry.put(replace(opened, spec_hash=RECORD.spec_hash), instead_of=opened)
+    assert [(one.repo, one.state, one.num) for one in Registry.load(path).records] == [
+        ("lab/model", "open", 3),
+        ("lab/other", "intent", None),
+    ]
+
+
 @pytest.mark.parametrize(
     ("damage", "found"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 
@@ -98,7 +99,10 @@ def test_every_problem_is_told_at_once_with_its_line(write):
     expected = 'the number in the digits of the source, such as "62.70" or "1,234.5", without its unit'
     line = "a text of one line"
     names = "about, repos, version"
-    assert problems(write(text=text)) == [
+    told = [one.partition("\n    fix: ") for one in problems(write(text=text))]
+    fixes = {"take it out, or correct it": 1, "write it": 3, "correct it there": 10}
+    assert Counter(fix for _, _, fix in told) == fixes
+    assert [found for found, _, _ in told] == [
         f"spec.json:1: extra: a name that is unknown here, expected one of {names}",
         "spec.json:1: version: 2, expected 1, the version of this form",
         'spec.json:3: repos[0].repo: "nova-ai", expected an id on the Hub, OWNER/NAME',
@@ -129,15 +133,16 @@ def test_what_no_schema_can_say_is_told_at_once_too(write):
         result(task_id="d", checkpoint="nova-ai/nova-7b-sft"),
         result(task_id="e", source={"url": "https://[x/", "name": "x"}),
     )
-    told = [one.partition(": ")[2] for one in problems(path)]
+    told, there = [one.partition(": ")[2] for one in problems(path)], "\n    fix: correct it there"
     assert told == [
         "repos[0].results[5].checkpoint: the weights of nova-ai/nova-7b-sft were evaluated,"
-        " expected those of nova-ai/nova-7b",
-        "repos[0].results[2].unit: no way from percent to other, expected percent and fraction, or the same unit twice",
-        "repos[0].results[3].date: 'March', expected the day of the evaluation, YYYY-MM-DD",
+        " expected those of nova-ai/nova-7b\n    fix: leave it out",
+        "repos[0].results[2].unit: no way from percent to other, expected percent and fraction, or the same unit twice"
+        + there,
+        "repos[0].results[3].date: 'March', expected the day of the evaluation, YYYY-MM-DD" + there,
         "repos[0].results[4].source.file: 'file://elsewhere/a.html',"
-        " expected a path, or file:// and one on this machine",
-        "repos[0].results[6].source.url: 'https://[x/', expected an address that a reviewer can open",
+        " expected a path, or file:// and one on this machine" + there,
+        "repos[0].results[6].source.url: 'https://[x/', expected an address that a reviewer can open" + there,
         "repos[0].results[1]: a second value for the same board: spec.json:7: repos[0].results[0], expected one\n"
         "    fix: remove one of them",
     ]

@@ -24,6 +24,7 @@ from benchwright.hub.views import DEFAULT, SHOWN, VIEWS, WIDEST, View
 
 LOGIC = "bench-org/logic-1k"
 OURS, VALUE, NUM = "nova-ai/nova-27b", Decimal("62.5"), 7
+STRANGE = ("other", "beside")
 DOWN = Failure(Problem("hub-unavailable", "datasets/bench-org/logic-1k", "HTTP 502"), exit=Exit.REMOTE)
 
 
@@ -161,7 +162,7 @@ results = st.builds(
     ResultFacts,
     st.sampled_from(TASKS).map(a_result),
     st.just("Logic-1k"),
-    st.sampled_from(["ours"] * 5 + ["on_main", "gone", "other"]),
+    st.sampled_from(["ours"] * 5 + ["on_main", "gone", "other", "beside"]),
     st.none(),
     sights,
 )
@@ -196,7 +197,7 @@ def test_no_pull_request_is_closed_that_has_a_visible_an_edited_or_an_unknown_re
     unknown = [
         one
         for one in facts.results
-        if one.file == "other" or isinstance(one.sight, Untold) or (one.file == "ours" and one.sight is None)
+        if one.file in STRANGE or isinstance(one.sight, Untold) or (one.file == "ours" and one.sight is None)
     ]
     ours = facts.status in ("open", "draft") and not facts.by_others and not facts.comments
     if steps:
@@ -217,7 +218,7 @@ def test_no_pull_request_is_closed_that_has_a_visible_an_edited_or_an_unknown_re
 
 
 drifts = st.tuples(crowds, sizes, st.booleans(), st.dictionaries(st.sampled_from(VIEWS), faults, max_size=2))
-files = st.sampled_from(["ours"] * 6 + ["on_main", "gone", "other"])
+files = st.sampled_from(["ours"] * 6 + ["on_main", "gone", "other", "beside"])
 
 
 @settings(max_examples=200, deadline=None)
@@ -272,7 +273,7 @@ def test_what_a_benchmark_is_called_cannot_become_marks_of_the_last_comment():
     facts = pull_of([ResultFacts(a_result("one"), "", "ours", None, Hidden(((WIDEST, 60),)))])
     called = replace(facts.results[0], name="[x](https://elsewhere.example) @everybody")
     farewell = plan(classify(replace(facts, results=(called,)))).farewell
-    assert "- \\[x\\](https://elsewhere.example) @\u2060everybody (62.5): number 60 of all, and in" in farewell
+    assert "- \\[x\\](`https://elsewhere.example`) @\u2060everybody (62.5): number 60 of all, and in" in farewell
 
 
 def test_the_class_of_a_pull_request_is_its_results_gravest():
@@ -312,3 +313,11 @@ def test_a_line_with_two_boards_stays_until_both_are_gone():
     body = f"[Fixit]({LINK}) and [Logic]({other})\n"
     assert relinked(body, {KEY: None}) == body
     assert relinked(body, {KEY: None, (LOGIC, "logic"): None}) == ""
+
+
+def test_a_board_that_the_origin_writes_of_is_no_link_of_ours():
+    told = Told("Fixit", f"{LINK}&leaderboard_max_params=1B", f"{LINK}, the row of Nova, [shown]({LINK})")
+    body = body_for([told], "0" * 12)
+    assert addresses(body) == {KEY: f"{LINK}&leaderboard_max_params=1B"}
+    assert relinked(body, {KEY: None}) == body.replace(f"- **[Fixit]({LINK}&leaderboard_max_params=1B)**\n", "")
+    assert relinked(body, {KEY: DEFAULT}) == body.replace("&leaderboard_max_params=1B", "")

@@ -15,6 +15,7 @@ from benchwright.contract import Failure
 from benchwright.hub.boards import Boards
 from benchwright.hub.client import Hub, HubPatience
 from benchwright.hub.registry import Registry
+from benchwright.hub.sweep import command, rank_history
 from benchwright.hub.sweep.command import swept_registry
 from benchwright.hub.writing import Writer
 from benchwright.rehearsal.hub import HubEmulator, RandomFaults, Repo
@@ -32,7 +33,7 @@ class Killed(BaseException):
 class World:
     """Benchmarks that have moved on, and pull requests of each kind."""
 
-    def __init__(self, emulator: HubEmulator, folder: Path) -> None:
+    def __init__(self, emulator: HubEmulator, folder: Path, *, whole: bool = True) -> None:
         self.emulator = emulator
         self.token = emulator.token(PORTER)
         self.ported = Ported(emulator, folder)
@@ -48,11 +49,15 @@ class World:
                     files = {".eval_results/x.yaml": results_file(f"bench-org/{dataset}", task, 90 - number / 10)}
                     emulator.add_model(f"peer-lab/{task}-{number}", files, parameters={"BF16": size * B})
         self.models: dict[str, tuple[Repo, int]] = {}
-        self.add("shown", {"hard": "7.0"})
         self.add("drifted", {"quest": "62.5"})
         self.add("gone", {"logic": "62.50"})
-        self.add("gone-twice", {"logic": "62.50"})
         self.add("one-of-two", {"logic": "62.50", "hard": "8.0"})
+        if whole:
+            self.add_the_rest(emulator)
+
+    def add_the_rest(self, emulator: HubEmulator) -> None:
+        self.add("shown", {"hard": "7.0"})
+        self.add("gone-twice", {"logic": "62.50"})
         self.add("in-one-file", {"logic": "62.50", "hard": "9.0"}, files=["x", "x"])
         self.add("all-at-once", {"quest": "60.0", "logic": "44.90", "hard": "9.5"})
         repo, _ = self.add("edit", {"logic": "62.50"}, main="61.0")
@@ -87,6 +92,11 @@ class World:
                 assert len(commits) == 1
                 assert not comments[0].data["edited"]
 
+    def ranks(self) -> list[str]:
+        """The lines of the ranks, without the day and the last word, the rank of all, which others' ends change."""
+        lines = self.ported.ranks.read_text().splitlines()[1:]
+        return [line.partition(",")[2].rpartition(",")[0] for line in lines]
+
     def states(self) -> dict[str, object]:
         """How all is in the end, but for the port, and for ranks, which others' ends change."""
         told = {name: repr(self.ported.state(*one)) for name, one in self.models.items()}
@@ -99,10 +109,10 @@ def worlds(tmp_path_factory):
     tmp_path = tmp_path_factory.mktemp("worlds")
 
     @contextmanager
-    def world(name: object) -> Iterator[World]:
+    def world(name: object, **more: bool) -> Iterator[World]:
         folder = tmp_path / str(name)
         with HubEmulator(folder / "hub") as emulator:
-            yield World(emulator, folder)
+            yield World(emulator, folder, **more)
             assert emulator.unknown == []
 
     with pytest.MonkeyPatch.context() as patch:
@@ -181,3 +191,38 @@ def test_kills(worlds, undisturbed, monkeypatch):
             world.check()
             assert world.states() == undisturbed
     assert kills > 8
+
+
+def test_no_kill_loses_a_rank(worlds, monkeypatch):
+    """Right before each write to the Hub or a file, and so right after the one before it: the next sweep ends it."""
+    left = [0]
+
+    def dying(call):
+        def called(*words, **more):
+            left[0] -= 1
+            if left[0] == 0:
+                raise Killed
+            return call(*words, **more)
+
+        return called
+
+    for owner, name in (
+        *((Writer, name) for name in ("amend", "edit_comment", "rename", "close")),
+        (Registry, "put"),
+        (rank_history, "write_text"),
+        (command, "write_text"),
+    ):
+        monkeypatch.setattr(owner, name, dying(getattr(owner, name)))
+    with worlds("to-the-end", whole=False) as world:
+        left[0] = 0
+        assert world.sweep() == 0
+        writes, ranks, states = -left[0], world.ranks(), world.states()
+    assert writes >= 8
+    assert [line.split(",")[6] for line in ranks] == ["visible", "invisible", "visible", "invisible"]
+    for number in range(1, writes + 1):
+        with worlds(f"killed-{number}", whole=False) as world:
+            left[0] = number
+            with pytest.raises(Killed):
+                world.sweep()
+            assert world.sweep() == 0
+            assert (number, world.ranks(), world.states()) == (number, ranks, states)

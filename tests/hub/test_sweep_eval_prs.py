@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from opening_runs import Run, add_model, result_of, spec_of
-from ported_pulls import LOGIC, PORTER, Ported
+from ported_pulls import DATASETS, LOGIC, PORTER, Ported
 
 from benchwright.hub.client import HubPatience
 from benchwright.hub.registry import Registry
@@ -284,6 +284,19 @@ def test_whatever_others_do_counts(script, ported, nova, peers, written, emulato
     assert told["why"] == f"{OWNER} {words[what]}"
 
 
+def test_what_we_opened_again_by_hand_is_not_closed_again(script, ported, nova, peers, written, emulator):
+    """No script opens one again, so a person has; and the comment that closed it says that none will touch it."""
+    from huggingface_hub import HfApi
+
+    peers(FIFTY, size=1)
+    num = ported.open(nova, {"logic": "62.5"})
+    assert only(script.answer("--apply"))["class"] == "closed"
+    HfApi(emulator.url, emulator.token(PORTER)).change_discussion_status(nova.id, num, "open")
+    written()
+    told = only(script.answer("--apply"))
+    assert (told["class"], told["why"], written()) == ("changed_by_owner", f"{PORTER} made it open", [])
+
+
 def test_a_comment_ends_automatic_edits_and_is_shown(script, ported, nova, peers, written, emulator, tmp_path):
     peers(FIFTY, size=70)
     num = ported.open(nova, {"logic": "62.5"})
@@ -339,6 +352,21 @@ def test_a_file_that_we_changed_is_unknown_however_often_it_is_swept(
         told = only(script.answer("--apply"))
         assert (told["class"], written()) == ("unknown", [])
         assert told["why"] == ".eval_results/logic.yaml is not as the registry has it"
+
+
+@pytest.mark.parametrize("name", ["quest", "logic"])
+def test_a_result_that_the_registry_does_not_know_keeps_its_pull_request(
+    script, ported, nova, peers, written, emulator, result, name
+):
+    """As an ``--amend`` leaves it that was killed behind its commit: what was added may well be seen."""
+    peers(FIFTY, size=1)
+    num = ported.open(nova, {"logic": "62.5"})
+    text = results_file(DATASETS["quest"], "quest", "38.75")
+    text = text if name == "quest" else result("62.5") + text
+    emulator.commit(nova, {f".eval_results/{name}.yaml": text}, ref=f"refs/pr/{num}", author=PORTER)
+    told = only(script.answer("--apply"))
+    assert (told["class"], written(), ported.pull(nova, num).status) == ("unknown", [], "open")
+    assert told["why"] == "the pull request has results that the registry does not know"
 
 
 def test_what_others_take_out_stays_registered(script, ported, nova, peers, written, emulator):
@@ -543,6 +571,39 @@ def test_a_link_that_is_led_elsewhere_counts_as_it_is_afterwards(script, ported,
     ported.open(nova, {"logic": "62.5"})
     script.answer("--apply")
     assert ",62.5,visible,1,32B,yes," in ported.ranks.read_text()
+
+
+def test_a_hand_off_has_a_command_that_writes_only_where_there_is_something_to_do(
+    script, ported, nova, peers, tmp_path
+):
+    peers(["70", "60"])
+    ported.open(nova, {"logic": "62.5"})
+    sheet = tmp_path / "sheet.md"
+    script.answer("--handoff", sheet)
+    assert f"{FILE} --registry {ported.path}\n```" in sheet.read_text()
+    assert "--apply" not in sheet.read_text()
+    peers(FIFTY, size=70, lab="new-lab")
+    script.answer("--handoff", sheet)
+    assert f"{FILE} --registry {ported.path} --apply\n```" in sheet.read_text()
+    script.answer("--apply", "--handoff", sheet)
+    assert "--apply" not in sheet.read_text()
+
+
+def test_what_ranks_cannot_keep_is_not_dropped(script, ported, nova, peers, written, tmp_path, monkeypatch):
+    """Its rank would be known to nobody afterwards."""
+    peers(FIFTY, size=1)
+    ported.open(nova, {"logic": "62.5"})
+
+    def full(*words):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("benchwright.hub.sweep.rank_history.write_text", full)
+    envelope = script.answer("--apply")
+    (problem,) = envelope["problems"]
+    assert (only(envelope)["class"], envelope["exit"], written()) == ("invisible", 3, [])
+    assert (problem["where"], problem["found"]) == (str(ported.ranks), "cannot be written (no space left on device)")
+    assert problem["fix"] == "make room for it, or name another file with --ranks"
+    monkeypatch.undo()
 
 
 def test_what_was_done_is_told_even_if_ranks_cannot_be_written(script, ported, nova, peers, tmp_path):

@@ -39,7 +39,10 @@ class Benchmark:
             Failure: that is so (code ``unknown-task``, exit 2), with the ids that there are.
         """
         if task not in self.tasks:
-            raise usage_error(self.dataset, f"no task {task!r}", f"one of {', '.join(self.tasks)}", code="unknown-task")
+            fix = "correct the task; the name of a split is none"
+            raise usage_error(
+                self.dataset, f"no task {task!r}", f"one of {', '.join(self.tasks)}", fix, code="unknown-task"
+            )
 
     def check_official(self) -> None:
         """Refuse a dataset without leaderboards.
@@ -48,7 +51,10 @@ class Benchmark:
             Failure: that is so (code ``not-official``, exit 1).
         """
         if not self.official:
-            raise Failure(Problem("not-official", self.dataset, f"without the tag {OFFICIAL}", "an official benchmark"))
+            fix = "leave its results out: the dataset has no leaderboard"
+            raise Failure(
+                Problem("not-official", self.dataset, f"without the tag {OFFICIAL}", "an official benchmark", fix)
+            )
 
 
 def benchmark(hub: Hub, dataset: str) -> Benchmark:
@@ -110,4 +116,7 @@ def _plain(name: Any) -> str:
 
 
 def _unreadable(dataset: str, found: str) -> Failure:
-    return Failure(Problem("benchmark-unreadable", f"datasets/{dataset}: {_EVAL_FILE}", found, "tasks with their ids"))
+    fix = "leave its results out, and tell the owners of the dataset"
+    return Failure(
+        Problem("benchmark-unreadable", f"datasets/{dataset}: {_EVAL_FILE}", found, "tasks with their ids", fix)
+    )

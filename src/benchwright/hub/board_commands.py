@@ -147,7 +147,7 @@ def _rest(lines: Sequence[str]) -> list[str]:
 def _model(boards: Boards, text: str) -> ModelRepo:
     name = normalise_url(text)
     if name is None:
-        raise usage_error("MODEL", text, "a model, org/name or its address")
+        raise usage_error("MODEL", text, "a model, org/name or its address", "give one of these")
     return model_repo(boards.hub, name)
 
 

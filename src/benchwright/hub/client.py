@@ -217,7 +217,8 @@ class Hub:
                     for chunk in answer.iter_bytes():
                         content += chunk
                         if len(content) > _MOST_BYTES:
-                            raise Failure(Problem("too-large", where, f"more than {_MOST_BYTES:,} bytes", "less"))
+                            fix = "leave it out: no result is in a file of that size"
+                            raise Failure(Problem("too-large", where, f"more than {_MOST_BYTES:,} bytes", "less", fix))
         except OfflineModeIsEnabled:
             fix = "unset HF_HUB_OFFLINE"
             problem = Problem("hub-offline", self.endpoint, "HF_HUB_OFFLINE is set", "a Hub that may be asked", fix)

@@ -18,8 +18,11 @@ from benchwright.hub.refusals import Disabled, Forbidden, Gated, NotFound
 
 _ENDINGS = (".yaml", ".yml")
 MAIN = "main"
-_FORMAT_BEGAN = "2025-12"
-"""The month before the Hub took the first files of results: an older pull request has none."""
+FORMAT_PUBLISHED = "2025-12"
+"""The month in which the Hub published the format: a pull request that is older is taken to have no results.
+
+The page of the format was added on 2025-12-12: https://github.com/huggingface/hub-docs/pull/2109.
+"""
 _OF_RESULTS = re.compile(r"eval|result|benchmark|score|leaderboard", re.IGNORECASE)
 _DATASET = re.compile(r"[\w.-]+(?:/[\w.-]+)?", re.ASCII)
 _GONE: list[tuple[str, list[Entry | BadEntry]]] = [(RESULTS_FOLDER, [BadEntry("the pull request's files are gone")])]
@@ -30,7 +33,8 @@ class Declaration:
     """A result that a file declares.
 
     ``origin`` is ``main`` or ``pr N``; ``author`` and ``status`` are those of the pull request. ``broken`` says why the
-    Hub does not take the entry: what it declares is not known for certain. ``closed_by`` is who closed it.
+    Hub does not take the entry: what it declares is not known for certain. ``closed_by`` is who closed it, of one that
+    was not merged.
     """
 
     origin: str
@@ -89,8 +93,9 @@ def declared(hub: Hub, repo: str | ModelRepo, *, cached: bool = True) -> Declare
     """What a model declares on main and in all open pull requests, drafts included.
 
     Datasets are under their present ids. A file that cannot be read or parsed does not count as declaring nothing.
-    Requests: the model's own, the list of pull requests, and of each one the list of its files and those that differ
-    from main's; main's files where ``evalResults`` does not have them.
+    Requests: the model's own, the list of pull requests, and of each open one the list of its files, with results or
+    not, and those that differ from main's; main's files where ``evalResults`` does not have them. No answer of the Hub
+    lists the files of several pull requests, and ``evalResults`` leaves out edits and drafts.
 
     Raises:
         RepoMissing, Disabled: there is nothing to look at.
@@ -108,11 +113,13 @@ def declared(hub: Hub, repo: str | ModelRepo, *, cached: bool = True) -> Declare
     return found.result()
 
 
-def declared_and_closed(hub: Hub, repo: str | ModelRepo, *, cached: bool = True) -> Declared:
-    """What pull requests declared that were closed and not merged: somebody has said no to it.
+def declared_before(hub: Hub, repo: str | ModelRepo, *, cached: bool = True) -> Declared:
+    """What pull requests that are done declared, in files that main has not so.
 
-    Older ones than the format are not looked into, nor such whose files are gone, unless their title speaks of results.
-    Each of the others takes one request, and one or two more where it has results or its ref is gone.
+    Of one that was closed somebody has said no to it; of one that was merged its owner has taken it out since, where
+    main does not declare it elsewhere. Those that were opened before the format was published (`FORMAT_PUBLISHED`) are
+    not looked into, nor such whose files are gone, unless their title speaks of results. Each of the others takes one
+    request, and up to three more where it has results or its ref is gone.
 
     Raises:
         RepoMissing, Disabled, Failure: as `declared` does.
@@ -120,13 +127,14 @@ def declared_and_closed(hub: Hub, repo: str | ModelRepo, *, cached: bool = True)
     model = model_repo(hub, repo, cached=cached) if isinstance(repo, str) else repo
     found = _Found(hub, model)
     for pull in _pulls(hub, model, cached=cached):
-        if pull.status == "closed" and pull.created >= _FORMAT_BEGAN:
-            read = list(_in_pull_request(hub, model, pull, cached=cached))
-            if read == _GONE and not _OF_RESULTS.search(pull.title):
-                continue
-            closing = thread(hub, model.id, pull.num, cached=cached).status_change if read else None
-            for filename, entries in read:
-                found.add(entries, filename, pull, closing.author if closing else None)
+        if pull.live or pull.created < FORMAT_PUBLISHED:
+            continue
+        read = list(_in_pull_request(hub, model, pull, cached=cached))
+        if read == _GONE and not _OF_RESULTS.search(pull.title):
+            continue
+        closing = thread(hub, model.id, pull.num, cached=cached).status_change if read and not pull.merged else None
+        for filename, entries in read:
+            found.add(entries, filename, pull, closing.author if closing else None)
     return found.result()
 
 
@@ -156,7 +164,8 @@ class _Found:
             made = Declaration(origin, filename, one.value_text, notes, author, status, broken, closed_by)
             if broken is not None:
                 where = f"{self._model.id}: {filename} ({origin})"
-                self._problems.append(Problem("broken-results", where, broken, "entries in the Hub's format"))
+                fix = "tell its owners; what it may declare counts as declared"
+                self._problems.append(Problem("broken-results", where, broken, "entries in the Hub's format", fix))
             if one.dataset is None:
                 self._unread.append(made)
             elif one.task is None:
@@ -208,16 +217,21 @@ def _in_pull_request(
 ) -> Iterator[tuple[str, list[Entry | BadEntry]]]:
     """The result files of a pull request that main has not so, and their entries."""
     main = files_below(hub, model.id, model.sha) if model.result_files else {}
+    revision = pull.ref
     try:
-        there = files_below(hub, model.id, pull.ref, cached=cached)
+        there = files_below(hub, model.id, revision, cached=cached)
     except NotFound as missing:
         if missing.kind != "revision":
             raise
-        yield from _in_difference(thread(hub, model.id, pull.num, diff=True, cached=cached).diff)
-        return
+        told = thread(hub, model.id, pull.num, diff=True, cached=cached)
+        if told.merge_commit is None:
+            yield from _in_difference(told.diff)
+            return
+        revision = told.merge_commit  # of an edited file a difference shows a part
+        there = files_below(hub, model.id, revision, cached=cached)
     for one in differences(main, there):
         if one.oid is not None and one.path.endswith(_ENDINGS):
-            yield one.path, _in_file(hub, model, one.path, pull.ref, pull.num, cached=cached)
+            yield one.path, _in_file(hub, model, one.path, revision, pull.num, cached=cached)
 
 
 def _in_file(
@@ -245,7 +259,8 @@ def told_entries(model: ModelRepo, filename: str, num: int | None) -> list[Entry
 
 
 def _entry(data: Mapping[str, Any]) -> Entry:
-    place, source, text = data["dataset"], data.get("source") or {}, str(data["value"])
+    place, source, value = data["dataset"], data.get("source") or {}, data["value"]
+    text = f"{value:f}" if isinstance(value, Decimal) else str(value)
     return Entry(
         str(place["id"]),
         str(place["task_id"]),

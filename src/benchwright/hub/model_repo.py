@@ -39,7 +39,9 @@ class RepoMissing(Failure):
     """A model that was deleted or is private, or never was."""
 
     def __init__(self, repo: str, found: str) -> None:
-        super().__init__(Problem("repo-missing", repo, found, "a model that may be read"))
+        super().__init__(
+            Problem("repo-missing", repo, found, "a model that may be read", "correct its name, or leave it out")
+        )
 
 
 @dataclass(frozen=True)
@@ -70,13 +72,16 @@ class ModelRepo:
         problems = []
         if self.parameters is None:
             found = "no count of parameters in its safetensors: it is in no view of a size"
-            problems.append(Problem("no-parameter-count", self.id, found))
+            fix = "tell its owners: safetensors with their index have a count"
+            problems.append(Problem("no-parameter-count", self.id, found, "", fix))
         elif (named := _size_in(self.id)) and not named / 2 <= self.parameters <= named * 2:
             found = f"{self.parameters:,} parameters counted, {named:,} by its name: views of sizes misplace it"
-            problems.append(Problem("odd-parameter-count", self.id, found))
+            fix = "tell its owners: the count is that of their safetensors index"
+            problems.append(Problem("odd-parameter-count", self.id, found, "", fix))
         if self.id in self.bases:
             found = "its card names the model itself as its base: the default view hides it"
-            problems.append(Problem("own-base", self.id, found))
+            fix = "tell its owners: base_model of the card names another model, or none"
+            problems.append(Problem("own-base", self.id, found, "", fix))
         return tuple(problems)
 
 

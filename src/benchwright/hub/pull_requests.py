@@ -32,6 +32,11 @@ class PullRequest:
         return self.status in LIVE
 
     @property
+    def merged(self) -> bool:
+        """Whether its owner took it."""
+        return self.status == "merged"
+
+    @property
     def ref(self) -> str:
         """The revision that its files are at, until its owner deletes it."""
         return f"refs/pr/{self.num}"
@@ -137,7 +142,7 @@ def heads(hub: Hub, repo: str) -> Mapping[str, str]:
     """
     told = hub.json(api_path("model", repo, "refs"), cached=False, include_prs="1")
     try:
-        listed = [*told["branches"], *(told.get("pullRequests") or ())]
+        listed = [*told["branches"], *told["pullRequests"]]
         return {str(one["ref"]): str(one["targetCommit"]) for one in listed}
     except (TypeError, KeyError, AttributeError):
         raise unavailable(repo, "an answer that is no listing of refs") from None

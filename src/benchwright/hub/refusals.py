@@ -10,6 +10,12 @@ from benchwright.contract import Exit, Failure, Problem, redact
 
 Missing = Literal["repo", "revision", "file", "other"]
 _CODES: Mapping[str, Missing] = {"RepoNotFound": "repo", "RevisionNotFound": "revision", "EntryNotFound": "file"}
+_LOOK: Mapping[Missing, str] = {
+    "repo": "correct its name, or leave it out; a private one needs a token that may read it",
+    "revision": "run this again, which looks anew: a ref of a pull request goes once that is done",
+    "file": "name one that is there, or leave it out",
+    "other": "correct the name or the number that was asked for",
+}
 _NO_LOGIN = "Invalid username or password."
 _NO_DISCUSSIONS = re.compile(r"\bdiscussions\b.*\bdisabled\b", re.IGNORECASE)
 
@@ -19,7 +25,7 @@ class NotFound(Failure):
 
     def __init__(self, where: str, kind: Missing, found: str) -> None:
         self.kind = kind
-        super().__init__(Problem("not-on-hub", where, found))
+        super().__init__(Problem("not-on-hub", where, found, "", _LOOK[kind]))
 
 
 class Gated(Failure):
@@ -34,7 +40,7 @@ class Disabled(Failure):
     """A repo that the Hub has disabled."""
 
     def __init__(self, where: str, found: str) -> None:
-        super().__init__(Problem("disabled", where, found))
+        super().__init__(Problem("disabled", where, found, "", "leave it out: nobody but the Hub can open it again"))
 
 
 class Forbidden(Failure):

@@ -12,7 +12,7 @@ import contextlib
 import hashlib
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -118,7 +118,13 @@ class Registry:
         except FileNotFoundError:
             return cls(path, rebuild=rebuild)
         except OSError as error:
-            problem = Problem("registry-unreadable", str(path), f"cannot be read ({said(error)})", "a file that can be")
+            problem = Problem(
+                "registry-unreadable",
+                str(path),
+                f"cannot be read ({said(error)})",
+                "a file that can be",
+                "mend the rights of the file, or name another with --registry",
+            )
             raise Failure(problem, exit=Exit.ENVIRONMENT) from None
         return cls(path, _records(path, content, rebuild or _rebuild(path)), rebuild=rebuild)
 
@@ -136,13 +142,17 @@ class Registry:
         """
         path = Path(path)
         if not path.name:
-            raise usage_error("--registry", f"{path} is a folder", "a file")
+            raise usage_error("--registry", f"{path} is a folder", "a file", "name a file in it")
         try:
             lock = FileLock(path.with_name(f"{path.name}.lock"), purpose).__enter__()
         except OSError as error:
             where = str(path.parent)
             problem = Problem(
-                "registry-unwritable", where, f"cannot be written ({said(error)})", "a folder that can be"
+                "registry-unwritable",
+                where,
+                f"cannot be written ({said(error)})",
+                "a folder that can be",
+                "mend the rights of the folder, or name another file with --registry",
             )
             raise Failure(problem, exit=Exit.ENVIRONMENT) from None
         with contextlib.ExitStack() as stack:
@@ -159,26 +169,27 @@ class Registry:
         return tuple(one for one in self._records if one.repo.lower() == repo.lower())
 
     def check_hub(self, endpoint: str) -> None:
-        """Refuse to go on with the pull requests of another Hub, such as those of a rehearsal.
-
-        Raises:
-            Failure: there are such (code ``other-hub``, exit 5).
-        """
-        others = [one.url for one in self._records if one.url and not one.url.startswith(f"{endpoint}/")]
-        if others:
-            found = f"pull requests of another Hub: {some(others)}"
-            fix = "set HF_ENDPOINT to that Hub, or name another registry with --registry"
-            raise Failure(Problem("other-hub", str(self.path), found, f"those of {endpoint}", fix), exit=Exit.REFUSED)
+        """Refuse to go on with the pull requests of another Hub (`check_addresses`)."""
+        check_addresses(self.path, (one.url for one in self._records if one.url), endpoint)
 
     def put(self, record: Record, *, instead_of: Record | None = None) -> None:
-        """Write a record in the place of that with its key, or of ``instead_of``, or behind all others.
+        """Write a record in the place of that with its key and number, or of ``instead_of``, or behind all others.
+
+        One with its key that has no number is of the same pull request. One with another number is of another, such as
+        one that was opened at once on another machine.
 
         Raises:
             OSError: the file cannot be written; it is as it was.
         """
-        key = (instead_of or record).key
-        place = next((number for number, one in enumerate(self._records) if one.key == key), len(self._records))
-        self.write([*self._records[:place], record, *self._records[place + 1 :]])
+        wanted = instead_of or record
+        same = [one for one in self._records if one.key == wanted.key and one.num in (None, wanted.num)]
+        old = max(same, key=lambda one: one.num is not None, default=None)
+        records = list(self._records)
+        place = next((number for number, one in enumerate(records) if one is old), len(records))
+        records[place : place + 1] = [record]
+        if record.num is not None:
+            records = [one for one in records if one is record or one.num is not None or one.key != record.key]
+        self.write(records)
 
     def write(self, records: Sequence[Record]) -> None:
         """Write all records, in the place of those that there are.
@@ -189,6 +200,19 @@ class Registry:
         told = [asdict(one) for one in records]
         write_json(self.path, {"version": _VERSION, "sha256": _digest(told), "records": told}, indent=1)
         self._records = list(records)
+
+
+def check_addresses(registry: Path, addresses: Iterable[str], endpoint: str) -> None:
+    """Refuse to go on with pull requests of another Hub, such as those of a rehearsal.
+
+    Raises:
+        Failure: there are such (code ``other-hub``, exit 5).
+    """
+    others = [one for one in addresses if not one.startswith(f"{endpoint}/")]
+    if others:
+        found = f"pull requests of another Hub: {some(others)}"
+        fix = "set HF_ENDPOINT to that Hub, or name another registry with --registry"
+        raise Failure(Problem("other-hub", str(registry), found, f"those of {endpoint}", fix), exit=Exit.REFUSED)
 
 
 def _rebuild(path: Path) -> str:

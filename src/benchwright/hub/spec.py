@@ -158,7 +158,9 @@ def _repo_problems(file: SpecFile, place: Place, repo: Mapping[str, Any]) -> Ite
     for where, told in ((place, repo), *results.items()):
         if told.get("checkpoint", repo["repo"]).lower() != repo["repo"].lower():
             found = f"the weights of {told['checkpoint']} were evaluated"
-            yield file.problem((*where, "checkpoint"), found, f"those of {repo['repo']}", code="other-checkpoint")
+            yield file.problem(
+                (*where, "checkpoint"), found, f"those of {repo['repo']}", "leave it out", code="other-checkpoint"
+            )
     for where, told in results.items():
         yield from _result_problems(file, where, told)
     boards = {where: (told["dataset"].lower(), told["task_id"]) for where, told in results.items()}

@@ -37,7 +37,7 @@ class SpecFile:
         try:
             self.content: Any = json.loads(text, parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
-            raise usage_error(str(path), f"not JSON: {error}", FORM, code="not-json") from None
+            raise usage_error(str(path), f"not JSON: {error}", FORM, "correct it there", code="not-json") from None
         self._lines: dict[Place, int] = {}
         twice: list[Place] = []
         for place, line in _values(text):
@@ -56,7 +56,7 @@ class SpecFile:
         return f"{self.path}:{self._lines[known]}{f': {steps}' if steps else ''}"
 
     def problem(
-        self, place: Place, found: str, expected: str = "", fix: str = "", *, code: str = "bad-spec"
+        self, place: Place, found: str, expected: str = "", fix: str = "correct it there", *, code: str = "bad-spec"
     ) -> Problem:
         """A problem of the value at a place."""
         return Problem(code, self.where(place), found, expected, fix)
@@ -67,11 +67,16 @@ class SpecFile:
         expected = str(error.schema.get("description", "")) if isinstance(error.schema, dict) else ""
         if error.validator == "required":
             for name in (one for one in error.validator_value if one not in error.instance):
-                yield self.problem((*place, name), "missing", _description(error.schema, name))
+                yield self.problem((*place, name), "missing", _description(error.schema, name), "write it")
         elif error.validator == "additionalProperties":
             known = sorted(error.schema["properties"])
             for name in sorted(error.instance.keys() - set(known)):
-                yield self.problem((*place, name), "a name that is unknown here", f"one of {', '.join(known)}")
+                yield self.problem(
+                    (*place, name),
+                    "a name that is unknown here",
+                    f"one of {', '.join(known)}",
+                    "take it out, or correct it",
+                )
         else:
             shown = json.dumps(error.instance, ensure_ascii=False)
             yield self.problem(place, shown if len(shown) <= 80 else f"{shown[:77]}...", expected)
@@ -81,9 +86,9 @@ def _text(path: Path) -> str:
     try:
         return read_bytes(path, limit=_MOST_BYTES).decode("utf-8-sig")
     except OSError as error:
-        raise usage_error(str(path), f"cannot be read ({said(error)})", FORM) from None
+        raise usage_error(str(path), f"cannot be read ({said(error)})", FORM, "name a file that can be read") from None
     except UnicodeDecodeError as error:
-        raise usage_error(str(path), f"not UTF-8: {error.reason}", FORM, code="not-json") from None
+        raise usage_error(str(path), f"not UTF-8: {error.reason}", FORM, "save it as UTF-8", code="not-json") from None
 
 
 def _refuse(name: str) -> None:

@@ -27,7 +27,8 @@ class WriteRefused(Failure):
     """The Hub has said no: nothing was written."""
 
     def __init__(self, where: str, found: str) -> None:
-        super().__init__(Problem("hub-refused", where, found, "a Hub that takes it"))
+        fix = "read what the Hub says; with a setting of the model or the token mended, run this again"
+        super().__init__(Problem("hub-refused", where, found, "a Hub that takes it", fix))
 
 
 class WriteStale(Failure):
@@ -59,7 +60,8 @@ class NothingToWrite(Failure):
     """All of it is there already: the client sent no commit."""
 
     def __init__(self, where: str) -> None:
-        super().__init__(Problem("no-change", where, "the files are there already, as they are", "a change"))
+        fix = "leave it out: it is declared"
+        super().__init__(Problem("no-change", where, "the files are there already, as they are", "a change", fix))
 
 
 @dataclass(frozen=True)

@@ -6,22 +6,15 @@ import httpx
 import pytest
 from huggingface_hub import HfApi
 
-from benchwright.rehearsal.hub import HubEmulator
 from benchwright.rehearsal.hub.sample import eval_file, results_file
+from hub_emulators import emulated_hub
 
 
 @pytest.fixture
 def hub(tmp_path, monkeypatch):
-    """The emulator, with the client sent to it. Nothing that it does not know may have been asked for at the end."""
-    for name, value in {"HF_HUB_DISABLE_XET": True, "HF_TOKEN_PATH": str(tmp_path / "no-token")}.items():
-        monkeypatch.setattr(f"huggingface_hub.constants.{name}", value)
-    monkeypatch.delenv("HF_TOKEN", raising=False)
-    with HubEmulator(tmp_path / "hub") as hub:
-        template = hub.url + "/{repo_id}/resolve/{revision}/{filename}"  # the client makes it from HF_ENDPOINT
-        monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", template)
-        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
+    """The emulator, which keeps its state in files."""
+    with emulated_hub(tmp_path, monkeypatch) as hub:
         yield hub
-        assert hub.unknown == []
 
 
 @pytest.fixture

@@ -65,9 +65,12 @@ def open_eval_prs(args: argparse.Namespace, shell: Shell) -> Outcome:
     if args.amend and len(spec.repos) != 1:
         raise usage_error(str(args.spec), f"{len(spec.repos)} models", "with --amend, one: that of the pull request")
     if not args.apply:
-        return shown(args, spec, shell)
-    with Registry.locked(args.registry, f"open_eval_prs.py with {args.spec.name}", rebuild=anew(args)) as registry:
-        return applied(args, spec, registry, shell)
+        outcome = shown(args, spec, shell)
+    else:
+        with Registry.locked(args.registry, f"open_eval_prs.py with {args.spec.name}", rebuild=anew(args)) as registry:
+            outcome = applied(args, spec, registry, shell)
+    shell.hand_off(sheet(args, outcome))
+    return outcome
 
 
 def shown(args: argparse.Namespace, spec: Spec, shell: Shell) -> Outcome:
@@ -78,13 +81,8 @@ def shown(args: argparse.Namespace, spec: Spec, shell: Shell) -> Outcome:
     planner = planner_for(Registry.load(args.registry, rebuild=anew(args)))
     if args.amend:
         amendment = plan_amendment(planner, spec.repos[0], args.amend)
-        outcome = report.amended(amendment, None, (), (again(args, "--apply"),))
-    else:
-        plans = planned(planner, spec, shell)
-        outcome = report.planned(plans, (again(args, "--apply"),))
-    if args.handoff:
-        shell.hand_off(sheet(args, outcome))
-    return outcome
+        return report.amended(amendment, None, (), (again(args, "--apply"),), dry=True)
+    return report.planned(planned(planner, spec, shell), (again(args, "--apply"),))
 
 
 def applied(args: argparse.Namespace, spec: Spec, registry: Registry, shell: Shell) -> Outcome:
@@ -105,7 +103,7 @@ def applied(args: argparse.Namespace, spec: Spec, registry: Registry, shell: She
         amendment = plan_amendment(planner, spec.repos[0], args.amend)
         record = amend(planner, writer, amendment) if amendment.plan.draft else None
         seen = stands(planner.boards, [record] if record else [])
-        return report.amended(amendment, record, seen, (sweep(args),))
+        return report.amended(amendment, record, seen, (sweep(args),), dry=False)
     opened = []
     with alone(planner.hub, f"open_eval_prs.py with {args.spec.name}"):
         plans = planned(planner, spec, shell)
@@ -131,7 +129,8 @@ def rebuilt(args: argparse.Namespace, spec: Spec | None, shell: Shell) -> Outcom
     boards = Boards(Hub.of(settings_from_environment()))
     holder = holder_of(boards.hub)
     with Registry.locked(args.registry, "open_eval_prs.py --rebuild", fresh=True) as registry:
-        models = {*(repo.repo for repo in (spec.repos if spec else ())), *models_in(args.registry)}
+        known = models_in(args.registry, boards.hub.endpoint)
+        models = {*(repo.repo for repo in (spec.repos if spec else ())), *known}
         with shell.progress("looking for pull requests, models") as progress:
             found = rebuild(boards, holder.name, models, progress)
         aside = put_aside(args.registry)
@@ -183,14 +182,14 @@ def sheet(args: argparse.Namespace, outcome: Outcome) -> Handoff:
         what,
         "They are public, on other people's repositories, in the name of the holder of HF_TOKEN. All of it was checked"
         " without writing anything; what is refused is not opened.",
-        commands=[*outcome.next, sweep(args)],
+        commands=list(dict.fromkeys([*outcome.next, sweep(args)])),
         checks=(
             "the first command ends with exit code 0, and its table has a rank for each result",
             "exit code 4: run the same command again; what is open already is not opened again",
             "exit code 1, 2 or 5: read the problems before anything else is done",
         )
-        if outcome.next
-        else ("nothing was to be done; the command only looks at what is there",),
+        if again(args, "--apply") in outcome.next
+        else ("nothing is to be done; the command only looks at what is there",),
         facts=[outcome.summary, *(str(problem).splitlines()[0] for problem in outcome.problems)],
         sections=[("What it is", [line for detail in outcome.details for line in ("```", detail, "```", "")])],
     )

@@ -52,7 +52,7 @@ def sweep_eval_prs(args: argparse.Namespace, shell: Shell) -> Outcome:
     from benchwright.objects.credentials import settings_from_environment
 
     registry = option("--registry", args.registry)
-    again = command(__file__, *registry, *option("--ranks", args.ranks), "--apply")
+    look = [*registry, *option("--ranks", args.ranks)]
     rebuild = command(Path(__file__).with_name("open_eval_prs.py"), *registry, "--rebuild")
     with shell.progress("pull requests") as progress:
         boards = Boards(Hub.of(settings_from_environment()))
@@ -62,21 +62,22 @@ def sweep_eval_prs(args: argparse.Namespace, shell: Shell) -> Outcome:
             apply=args.apply,
             ranks=args.ranks,
             progress=progress,
-            again=again,
+            again=command(__file__, *look, "--apply"),
             rebuild=rebuild,
         )
-    shell.hand_off(sheet(outcome, again))
+    shell.hand_off(sheet(outcome, command(__file__, *look)))
     return outcome
 
 
-def sheet(outcome: Outcome, again: str) -> Handoff:
-    """The command sheet for who holds the token."""
+def sheet(outcome: Outcome, look: str) -> Handoff:
+    """The command sheet for who holds the token; with nothing to do its command, ``look``, only looks."""
     pulls = outcome.data["pull_requests"]
+    to_do = "This edits, and at worst closes, our own pull requests in other people's repos: read first what it does."
+    done = "By this sweep nothing is to be done, and the command only looks again."
     return Handoff(
         title="Sweep the pull requests of evaluation results",
-        why="Ranks drift as others come in. This edits, and at worst closes, our own pull requests in other people's"
-        " repos: read first what it would do.",
-        commands=[again],
+        why=f"Ranks drift as others come in. {to_do if outcome.next else done}",
+        commands=outcome.next or [look],
         facts=[f"{one['repo']}#{one['num']}: {step}" for one in pulls for step in one["steps"]],
         checks=[
             "it leaves with 0, and a dry run then finds nothing to do",

@@ -102,13 +102,15 @@ def rows_in(wanted: str) -> list[int]:
         Failure: it is no such text (exit 2).
     """
     if not _RANGES.fullmatch(wanted.strip()):
-        raise usage_error("--rows", repr(wanted)[:80], _FORM)
+        raise usage_error("--rows", repr(wanted)[:80], _FORM, "write them so")
     numbers: set[int] = set()
     for part in wanted.split(","):
         first, *more = (int(number) for number in re.split(r"[-\u2013]", part))
         last = more[0] if more else first
         if not first <= last <= first + _MOST:
-            raise usage_error("--rows", repr(part.strip()), f"{_FORM}; at most {_MOST:,} of them")
+            raise usage_error(
+                "--rows", repr(part.strip()), f"{_FORM}; at most {_MOST:,} of them", "take fewer rows at a time"
+            )
         numbers |= set(range(first, last + 1))
     return sorted(numbers)
 
@@ -117,7 +119,9 @@ def _chosen(out: Path, rows: Sequence[Row], numbers: Sequence[int]) -> Batch:
     by_number = {row.row: row for row in rows}
     if missing := [number for number in numbers if number not in by_number]:
         there = f"rows {min(by_number)} to {max(by_number)}" if by_number else "a list with rows"
-        raise usage_error(str(out), f"no row {_ranges(missing)}", there, code="no-such-row")
+        raise usage_error(
+            str(out), f"no row {_ranges(missing)}", there, "choose rows that are in the list", code="no-such-row"
+        )
     return Batch(tuple(by_number[number] for number in numbers), tuple(rows))
 
 

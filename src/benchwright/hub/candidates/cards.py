@@ -63,7 +63,11 @@ def _read(hub: Hub, model: str, mapping: BoardMapping) -> dict[str, Any]:
     except (RepoMissing, Disabled, Gated) as refused:
         return {"leads": [], "problems": [one.to_dict() for one in refused.problems]}
     if text is None:
-        return {"leads": [], "problems": [Problem("no-card", model, "no card", "a README.md").to_dict()]}
+        fix = "leave it out, or cite another page of its authors in the spec"
+        return {
+            "leads": [],
+            "problems": [Problem("no-card", model, "no card", "a README.md", fix).to_dict()],
+        }
     leads = list(index_leads(repo, text, mapping))
     problems: list[Problem] = []
     try:

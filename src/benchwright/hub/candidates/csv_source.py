@@ -33,11 +33,14 @@ def csv_leads(path: Path) -> list[Lead]:
     for number, row in _rows(path):
         where = f"{path}: line {number}"
         if None in row or None in row.values():
-            problems.append(Problem("csv", where, "more cells, or fewer, than the heading has", _FORM))
+            fix = "correct the line; a cell with a comma needs quotes"
+            problems.append(Problem("csv", where, "more cells, or fewer, than the heading has", _FORM, fix))
             continue
         needed = ("hf_model_url", "value_text", *(() if row.get("hub_dataset") else ("dataset_slug", "metric_name")))
         lacking = [name for name in needed if not row.get(name, "").strip()]
-        problems += [Problem("csv", f"{where}: {name}", "missing", _FORM) for name in lacking]
+        problems += [
+            Problem("csv", f"{where}: {name}", "missing", _FORM, "fill it in, or take the line out") for name in lacking
+        ]
         told = {_SAME_AS.get(name, name): value for name, value in row.items()}
         told["id"] = told.get("id") or f"line {number}"
         told["source_url"] = told.get("source_url") or paper_address(row.get("arxiv_id"))
@@ -56,13 +59,21 @@ def read_models(path: Path) -> frozenset[str]:
     ids = {number: normalise_url(text) for number, text in enumerate(lines, start=1) if text}
     _settle(
         [
-            Problem("models", f"{path}: line {number}", repr(lines[number - 1])[:200], "a model's id or address")
+            Problem(
+                "models",
+                f"{path}: line {number}",
+                repr(lines[number - 1])[:200],
+                "a model's id or address",
+                "correct it, or take the line out",
+            )
             for number, id_ in ids.items()
             if id_ is None
         ]
     )
     if not ids:
-        raise usage_error(str(path), "no model in it", "a list of models, one a line", code="models")
+        raise usage_error(
+            str(path), "no model in it", "a list of models, one a line", "write one into it", code="models"
+        )
     return frozenset(id_ for id_ in ids.values() if id_)
 
 
@@ -77,29 +88,34 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         lacking = [name for name in ("hf_model_url", "value_text") if name not in columns]
         if lacking or twice:
             found = [f"no {name}" for name in lacking] + [f"{name!r} twice" for name in twice]
-            raise usage_error(f"{path}: heading", ", ".join(found), _FORM, code="csv")
+            raise usage_error(f"{path}: heading", ", ".join(found), _FORM, "correct the heading", code="csv")
         for row in table:
             number = table.line_num
             yield number, row
     except csv.Error as error:
-        raise usage_error(f"{path}: line {max(number, table.line_num)}", str(error), _FORM, code="csv") from None
+        fix = "correct the line; a quote may lack its end"
+        raise usage_error(f"{path}: line {max(number, table.line_num)}", str(error), _FORM, fix, code="csv") from None
 
 
 def _text(path: Path, form: str) -> str:
     try:
         text = read_bytes(path, limit=_MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise usage_error(str(path), f"not UTF-8 at byte {error.start}", form, code="not-utf-8") from None
+        raise usage_error(
+            str(path), f"not UTF-8 at byte {error.start}", form, "save it as UTF-8", code="not-utf-8"
+        ) from None
     except OSError as error:
-        raise usage_error(str(path), said(error), form, code="not-found") from None
+        raise usage_error(str(path), said(error), form, "name a file that can be read", code="not-found") from None
     if "\0" in text:
-        raise usage_error(str(path), "a NUL character in it", form, code="nul-character")
+        raise usage_error(str(path), "a NUL character in it", form, "save it again as text", code="nul-character")
     return text
 
 
 def _settle(problems: list[Problem]) -> None:
     if len(problems) > _MOST_PROBLEMS:
-        more = Problem("csv", "further lines", f"{len(problems) - _MOST_PROBLEMS:,} more problems")
+        more = Problem(
+            "csv", "further lines", f"{len(problems) - _MOST_PROBLEMS:,} more problems", "", "correct those above first"
+        )
         problems = [*problems[:_MOST_PROBLEMS], more]
     if problems:
         raise Failure(problems, exit=Exit.USAGE)

@@ -156,11 +156,15 @@ def _read(file: Path) -> list[Rule]:
     try:
         content = yaml.safe_load(read_bytes(file, limit=_MOST_BYTES))
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise usage_error(str(file), f"no YAML: {' '.join(str(error).split())[:200]}", _FORM, code="mapping") from None
+        raise usage_error(
+            str(file), f"no YAML: {' '.join(str(error).split())[:200]}", _FORM, "correct it", code="mapping"
+        ) from None
     except OSError as error:
-        raise usage_error(str(file), said(error), _FORM, code="mapping") from None
+        raise usage_error(
+            str(file), said(error), _FORM, "name a file that can be read with --mapping", code="mapping"
+        ) from None
     if not isinstance(content, list):
-        raise usage_error(str(file), "no list", _FORM, code="mapping")
+        raise usage_error(str(file), "no list", _FORM, "correct it; each line begins with a dash", code="mapping")
     lines = {f"{file}: line {number}": told for number, told in enumerate(content, start=1)}
     problems = [problem for where, told in lines.items() for problem in _problems(where, told)]
     if problems:
@@ -170,16 +174,17 @@ def _read(file: Path) -> list[Rule]:
 
 def _problems(where: str, told: Any) -> Iterator[Problem]:
     if not isinstance(told, dict):
-        yield Problem("mapping", where, repr(told)[:80], "a mapping with dataset, names and metric")
+        yield Problem("mapping", where, repr(told)[:80], "a mapping with dataset, names and metric", "correct the line")
         return
     for name in _NEEDED:
         if name not in told:
-            yield Problem("mapping", f"{where}: {name}", "missing", _FIELDS[name])
+            yield Problem("mapping", f"{where}: {name}", "missing", _FIELDS[name], "fill it in")
     for name, value in told.items():
         if name not in _FIELDS:
-            yield Problem("mapping", f"{where}: {name}", "no such field", f"one of {', '.join(_FIELDS)}")
+            fix = "take it out, or correct its name"
+            yield Problem("mapping", f"{where}: {name}", "no such field", f"one of {', '.join(_FIELDS)}", fix)
         elif not _fits(name, value):
-            yield Problem("mapping", f"{where}: {name}", repr(value)[:80], _FIELDS[name])
+            yield Problem("mapping", f"{where}: {name}", repr(value)[:80], _FIELDS[name], "correct it")
 
 
 def _fits(name: str, value: object) -> bool:

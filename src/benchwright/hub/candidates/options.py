@@ -40,11 +40,13 @@ class SearchOptions:
         """
         problems = []
         if self.source == "csv" and self.models is None:
-            problems.append(Problem("usage", "--models", "missing", "the CSV with the results, with --source csv"))
+            fix = "name it with --models"
+            problems.append(Problem("usage", "--models", "missing", "the CSV with the results, with --source csv", fix))
         if self.source == "cards" and self.models is None and self.org is None:
-            problems.append(Problem("usage", "--org", "missing", "--org O or --models FILE, with --source cards"))
+            fix = "name one of them"
+            problems.append(Problem("usage", "--org", "missing", "--org O or --models FILE, with --source cards", fix))
         if self.out.suffix.lower() != ".csv":
-            problems.append(Problem("usage", "OUT.csv", self.out.name, "a name that ends in .csv"))
+            problems.append(Problem("usage", "OUT.csv", self.out.name, "a name that ends in .csv", "name it so"))
         if problems:
             raise Failure(problems, exit=Exit.USAGE)
 

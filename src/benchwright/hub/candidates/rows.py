@@ -141,21 +141,28 @@ def read_rows(path: Path) -> list[Row]:
         table = csv.DictReader(io.StringIO(text, newline=""), strict=True)
         columns = list(table.fieldnames or ())
         if lacking := [name for name in COLUMNS if name not in columns]:
-            raise usage_error(f"{path}: heading", f"no {', no '.join(lacking)}", _FORM, code="candidates")
+            fix = "name the list itself, or make one with find_candidates.py"
+            raise usage_error(f"{path}: heading", f"no {', no '.join(lacking)}", _FORM, fix, code="candidates")
         lines = [(table.line_num, cells) for cells in table]
     except OSError as error:
-        raise usage_error(str(path), said(error), _FORM, code="candidates") from None
+        raise usage_error(str(path), said(error), _FORM, "name a file that can be read", code="candidates") from None
     except (csv.Error, UnicodeDecodeError) as error:
-        raise usage_error(str(path), str(error), _FORM, code="candidates") from None
+        raise usage_error(
+            str(path), str(error), _FORM, "name the list itself, or make one with find_candidates.py", code="candidates"
+        ) from None
     problems: list[Problem] = []
     rows: dict[int, Row] = {}
     for number, cells in lines:
         where = f"{path}: line {number}"
         told = {name: _text(cells.get(name)) for name in COLUMNS}
         if not _ROW.fullmatch(told["row"]) or int(told["row"]) in rows:
-            problems.append(Problem("candidates", f"{where}: row", repr(told["row"])[:80], "a number of its own"))
+            fix = "put the list back as it was: its rows are numbers that others know"
+            problems.append(Problem("candidates", f"{where}: row", repr(told["row"])[:80], "a number of its own", fix))
         elif told["status"] not in STATUSES:
-            problems.append(Problem("candidates", f"{where}: status", repr(told["status"])[:80], ", ".join(STATUSES)))
+            fix = "put the list back as it was"
+            problems.append(
+                Problem("candidates", f"{where}: status", repr(told["status"])[:80], ", ".join(STATUSES), fix)
+            )
         else:
             row = int(told.pop("row"))
             rows[row] = Row(row=row, **told)

@@ -16,7 +16,7 @@ from benchwright.hub.candidates.leads import line
 from benchwright.hub.candidates.mapping import Mapped, Rule, folded
 from benchwright.hub.candidates.units import Proposal, propose
 from benchwright.hub.client import Hub
-from benchwright.hub.declared import MAIN, Declaration, Declared, declared, declared_and_closed
+from benchwright.hub.declared import MAIN, Declaration, Declared, declared, declared_before
 from benchwright.hub.model_repo import ModelRepo, RepoMissing, discussions_open, model_repo, normalise_url
 from benchwright.hub.ranks import predicted_view
 from benchwright.hub.refusals import Disabled, Gated, NotFound
@@ -142,7 +142,7 @@ class _Look:
             _declared_already(row, proposal, self._declared.of(benchmark, board.task))
             or _twin(self._repo, board, proposal)
             or self._takes_pull_requests()
-            or self._closed(benchmark, board.task)
+            or self._done(benchmark, board.task)
             or _doubted(one.lead.doubt or proposal.doubt)
         )
         if verdict:
@@ -159,7 +159,7 @@ class _Look:
 
     @functools.cached_property
     def _said_no_to(self) -> Declared:
-        return declared_and_closed(self._boards.hub, self._repo)
+        return declared_before(self._boards.hub, self._repo)
 
     @property
     def _broken_files(self) -> tuple[str, ...]:
@@ -170,13 +170,15 @@ class _Look:
             return None
         return _Verdict("discussions_disabled", "it takes no pull requests")
 
-    def _closed(self, benchmark: Benchmark, task: str) -> _Verdict | None:
-        """What pull requests that were closed say: somebody has said no to the result, or its author took it back."""
+    def _done(self, benchmark: Benchmark, task: str) -> _Verdict | None:
+        """What pull requests that are done say: somebody has said no to the result, or it was taken back, or out."""
         verdict = None
         for one in self._said_no_to.of(benchmark, task):
             what = f"{one.origin} with {one.value_text or 'a value unknown'}"
             if one.broken is not None and one.value_text is None:
-                verdict = _Verdict("needs_human", f"{what} was closed, and cannot be read: {one.broken}")
+                verdict = _Verdict("needs_human", f"{what} was {one.status}, and cannot be read: {one.broken}")
+            elif one.status == "merged":
+                verdict = _Verdict("needs_human", f"{what} was merged: its owner has taken it out since")
             elif one.closed_by is not None and one.closed_by != one.author:
                 return _Verdict("closed_by_owner", f"{what} was closed by the owner")
             else:

@@ -107,15 +107,18 @@ def _ours(planner: Planner, model: ModelRepo, spec: RepoSpec, num: int) -> tuple
         told = thread(planner.hub, model.id, num)
     except NotFound as missing:
         found = f"{model.id} has no pull request {num} ({missing.problems[0].found})"
-        raise Failure(Problem("no-pull-request", spec.place, found, "the number of an open one")) from None
+        fix = f"look at the numbers of {model.id}'s pull requests"
+        raise Failure(Problem("no-pull-request", spec.place, found, "the number of an open one", fix)) from None
     pull, author = told.pull_request, planner.lookout.author
     if not pull.live:
-        raise Failure(Problem("not-open", spec.place, f"pull request {num} is {pull.status}", "an open one"))
+        fix = "leave it; open_eval_prs.py without --amend says whether another may be opened"
+        raise Failure(Problem("not-open", spec.place, f"pull request {num} is {pull.status}", "an open one", fix))
     own = own_pull(planner.hub, model, told, cached=False)
     mine = pull.author == author if author is not None else pull.title.startswith(TITLE)
     if not mine or own.digits is None or not own.commits:
         found = f"pull request {num} by {pull.author} is not ours: {_lacks(own, mine=mine)}"
-        raise Failure(Problem("not-ours", spec.place, found, "one of ours"), exit=Exit.REFUSED)
+        fix = "leave it: what was opened otherwise is its author's"
+        raise Failure(Problem("not-ours", spec.place, found, "one of ours", fix), exit=Exit.REFUSED)
     others = [one for one in own.commits if one.author != pull.author]
     edited = own.body is not None and own.body.edited and own.body.editor not in (None, pull.author)
     if others or edited:

@@ -42,7 +42,12 @@ class Opened:
 
 
 class Opener:
-    """Opens what plans say. The planner's registry is locked, and its author is who holds the writer's token."""
+    """Opens what plans say. The planner's registry is locked, and its author is who holds the writer's token.
+
+    Requests to plan and to open one, beyond those of boards and of sources elsewhere: seven a model (itself, its owner,
+    its pull requests, its card, its refs, two of the commit); and those for its pull requests, one for each without
+    results (`declared`, `declared_before`).
+    """
 
     def __init__(
         self,

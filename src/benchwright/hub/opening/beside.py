@@ -1,4 +1,4 @@
-"""What a model has already: a pull request of ours, the same benchmarks declared, or closed pull requests with them."""
+"""What a model has already: a pull request of ours, the same benchmarks declared, or pull requests with them, done."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from benchwright.contract import Exit, Failure, Problem, some
 from benchwright.hub.benchmarks import Benchmark
 from benchwright.hub.client import Hub
-from benchwright.hub.declared import MAIN, Declaration, Declared, declared_and_closed
+from benchwright.hub.declared import MAIN, Declaration, Declared, declared_before
 from benchwright.hub.entries import Entry
 from benchwright.hub.model_repo import ModelRepo, RepoMissing, model_repo
 from benchwright.hub.opening.ours import OwnPull, own_pull_requests
@@ -19,7 +19,10 @@ from benchwright.hub.registry import Record, Registry
 from benchwright.hub.spec import RepoSpec, Result
 
 CLOSED = "closed-pull-request"
-"""Under this code a spec answers that a closed pull request of somebody else's is no obstacle, and why."""
+"""Under this code a spec answers that a pull request of somebody else's is no obstacle, and why.
+
+It was closed, or it was merged and its owner has taken the result out since.
+"""
 
 
 @dataclass(frozen=True)
@@ -50,9 +53,10 @@ class Lookout:
         """
         digits = spec_hash(entries)
         by_num = {one.num: one for one in seen}
-        for record in self.records(model, spec, digits):
-            pull = by_num.get(record.num or 0)
-            if record.num is not None and record.spec_hash == digits:
+        records = [(one, by_num.get(one.num)) for one in self.records(model, spec, digits) if one.num is not None]
+        records.sort(key=lambda both: both[1] is None or not both[1].live)  # one that is open first
+        for record, pull in records:
+            if record.spec_hash == digits:
                 self._check_alone(record, spec, seen)
                 return self._as_recorded(record, pull, spec)
             if pull is not None and pull.live:
@@ -73,9 +77,9 @@ class Lookout:
         Raises:
             Failure: whose a name is by now is not told (exit 4).
         """
-        known = {one.key: one for repo in (model.id, spec.repo) for one in self.registry.of(repo)}
-        others = [one for one in self.registry.records if one.spec_hash == digits and one.key not in known]
-        return (*known.values(), *(one for one in others if self._is(one.repo, model)))
+        known = list(dict.fromkeys(one for repo in (model.id, spec.repo) for one in self.registry.of(repo)))
+        others = [one for one in self.registry.records if one.spec_hash == digits and one not in known]
+        return (*known, *(one for one in others if self._is(one.repo, model)))
 
     def _is(self, repo: str, model: ModelRepo) -> bool:
         try:
@@ -150,28 +154,33 @@ def _declared(result: Result, benchmark: Benchmark, one: Declaration) -> Problem
     return Problem("declared", result.place, found, "nothing there yet", "leave the result out")
 
 
-def check_closed(hub: Hub, model: ModelRepo, results: Sequence[tuple[Result, Benchmark]], author: str | None) -> None:
-    """Refuse results that a closed pull request had, or may have had: somebody has said no, and a person decides.
+def check_done(hub: Hub, model: ModelRepo, results: Sequence[tuple[Result, Benchmark]], author: str | None) -> None:
+    """Refuse results that a pull request had, or may have had, which is done, and main has not: a person decides.
+
+    It was closed, so that somebody has said no; or it was merged, and its owner has taken the result out since.
 
     Raises:
-        Failure: there are such (code ``closed``); or they are not told.
+        Failure: there are such (codes ``closed``, ``taken-out``); or they are not told.
     """
-    found = declared_and_closed(hub, model)
+    found = declared_before(hub, model)
     problems = []
     for result, benchmark in results:
         for one in found.of(benchmark, result.task_id):
             own = author is not None and one.author == author
             if own or CLOSED not in result.answers:
-                problems.append(_closed(result, benchmark, one, own=own))
+                problems.append(_done(result, benchmark, one, own=own))
     if problems:
         raise Failure(problems)
 
 
-def _closed(result: Result, benchmark: Benchmark, one: Declaration, *, own: bool) -> Problem:
+def _done(result: Result, benchmark: Benchmark, one: Declaration, *, own: bool) -> Problem:
     had = "may have had" if one.broken is not None and one.value_text is None else f"had {one.value_text} for"
-    found = f"{one.origin}{' of ours' if own else ''} {had} {benchmark.dataset}, {result.task_id}, and was closed"
-    found += f" by {one.closed_by}" if one.closed_by else ""
+    found = f"{one.origin}{' of ours' if own else ''} {had} {benchmark.dataset}, {result.task_id}, and was {one.status}"
+    if one.status == "merged":
+        code, found = "taken-out", f"{found}: its owner has taken it out since"
+    else:
+        code, found = "closed", found + (f" by {one.closed_by}" if one.closed_by else "")
     fix = (
         "leave the result out" if own else f'leave the result out, or say in "answers" under "{CLOSED}" why it is right'
     )
-    return Problem("closed", result.place, found, "a person who decides", fix)
+    return Problem(code, result.place, found, "a person who decides", fix)

@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 from benchwright.hub.links import ViewLink, read_link, view_link
 from benchwright.hub.views import View
 
-_ADDRESS = re.compile(r"https?://[^\s<>()\[\]\"'*`]+")
+_ADDRESS = re.compile(r"(?<=[^\\]\]\()https?://[^\s<>()\[\]\"'*`]+(?=\))")
+"""That of a link. One that is only written, as an origin may, is no link of ours."""
 BoardKey = tuple[str, str]
 """A dataset in lower case, and a task."""
 

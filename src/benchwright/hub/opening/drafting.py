@@ -95,6 +95,8 @@ def draft(
     body = body_for(told, digits)
     if len(body) > LONGEST_BODY:
         expected = f"at most {LONGEST_BODY:,}, which is what the Hub takes"
-        raise Failure(Problem("body-too-long", model.id, f"a body of {len(body):,} characters", expected))
+        raise Failure(
+            Problem("body-too-long", model.id, f"a body of {len(body):,} characters", expected, "write shorter origins")
+        )
     files = {path: write_entries(held) for path, held in grouped(paths, entries).items()}
     return Draft(model, digits, title_for([one.placed.benchmark.name for one in results]), body, results, files)

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from benchwright.contract import Failure
 from benchwright.hub.boards import Boards
-from benchwright.hub.model_repo import model_repo
+from benchwright.hub.model_repo import RESULTS_FOLDER, model_repo
 from benchwright.hub.ranks import Origin, Sighting, visible_view
 from benchwright.hub.registry import Record, RecordedResult
 
@@ -87,8 +87,9 @@ def _explained(boards: Boards, stand: Stand) -> Stand:
         model = model_repo(boards.hub, stand.record.repo)
     except Failure as failure:
         return Stand(stand.record, stand.result, stand.name, unknown=failure.problems[0].found)
+    name = stand.result.filename.removeprefix(f"{RESULTS_FOLDER}/")
     for one in model.eval_results:
-        name = str(one.get("filename")).rpartition("/")[2]
-        if "error" in one and one.get("pullRequest") == stand.record.num and stand.result.filename.endswith(name):
+        its = str(one.get("filename")).removeprefix(f"{RESULTS_FOLDER}/")
+        if "error" in one and one.get("pullRequest") == stand.record.num and its == name:
             return Stand(stand.record, stand.result, stand.name, refused=str(one["error"]))
     return stand

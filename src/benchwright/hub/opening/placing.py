@@ -74,7 +74,9 @@ def benchmark_of(boards: Boards, result: Result) -> Benchmark:
 
 def _check_blocked(result: Result, dataset: str) -> None:
     if reason := blocked_boards().get(dataset.lower()):
-        raise Failure(Problem("blocked-board", result.place, f"{dataset}: {reason}", "another board"))
+        raise Failure(
+            Problem("blocked-board", result.place, f"{dataset}: {reason}", "another board", "leave the result out")
+        )
 
 
 def _check_scale(board: Board, result: Result) -> None:

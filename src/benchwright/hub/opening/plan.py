@@ -11,7 +11,7 @@ from benchwright.hub.benchmarks import Benchmark
 from benchwright.hub.boards import Boards
 from benchwright.hub.declared import Declared, declared
 from benchwright.hub.model_repo import ModelRepo, discussions_open, model_repo
-from benchwright.hub.opening.beside import Lookout, Present, check_closed, check_declared
+from benchwright.hub.opening.beside import Lookout, Present, check_declared, check_done
 from benchwright.hub.opening.crowd import among_each_other
 from benchwright.hub.opening.drafting import Draft, draft
 from benchwright.hub.opening.ours import OwnPull
@@ -136,8 +136,10 @@ class Planner:
         try:
             failures.settle()
             assert found is not None
-            if amending is None:
-                check_closed(self.hub, model, known, self.lookout.author)
+            there = amending.paths if amending else {}
+            new = [one for one in known if (one[1].dataset, one[0].task_id) not in there]
+            if new:
+                check_done(self.hub, model, new, self.lookout.author)
             made = self._draft(placed, origins, model, found, amending)
         except Failure as failure:
             problems = located(spec, failure)
@@ -210,7 +212,8 @@ def _about(model: ModelRepo, spec: RepoSpec) -> Iterator[Problem]:
     if model.id.lower() != spec.repo.lower():
         yield Problem("renamed", spec.place, f"{spec.repo} is {model.id} now", "", "correct the spec")
     if model.gated:
-        yield Problem("gated", model.id, "its files are behind a gate: a reviewer may not see its card")
+        found = "its files are behind a gate: a reviewer may not see its card"
+        yield Problem("gated", model.id, found, "", "cite a public page if there is one")
 
 
 def located(spec: RepoSpec, failure: Failure) -> tuple[Problem, ...]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchwright.contract import Exit, Failure, Problem
+from benchwright.contract import Exit, Failure, Failures, Problem
 from benchwright.files import read_bytes, write_bytes
 from benchwright.hub.benchmarks import official_benchmarks
 from benchwright.hub.boards import Boards
@@ -19,71 +20,94 @@ from benchwright.hub.opening.recording import record_of
 from benchwright.hub.opening.words import marker_in
 from benchwright.hub.pull_requests import pull_requests, thread
 from benchwright.hub.refusals import Forbidden
-from benchwright.hub.registry import Record
+from benchwright.hub.registry import Record, check_addresses
 
 _REPO = re.compile(rb'"repo": ?"([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+)"')
+_URL = re.compile(rb'"url": ?"(https?://[^"\\\s]+)"')
 _MOST_BYTES = 2**28
 
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """The records that were found, and what could not be looked at."""
+    """The records that were found, and what could not be looked at; ``exit`` is what that amounts to."""
 
     records: tuple[Record, ...]
     problems: tuple[Problem, ...] = ()
+    exit: Exit = Exit.DONE
 
 
 def rebuild(
     boards: Boards, author: str, models: Iterable[str], done: Callable[[int, int], None] = lambda number, of: None
 ) -> Rebuilt:
     """The records of an author's pull requests of ``models``, and of all models that have one on a board."""
-    problems: list[Problem] = []
+    failures = Failures()
     names = {one.lower(): one for one in models}
-    for dataset, task in _boards(boards, problems):
-        try:
+    for dataset, task in _boards(boards, failures):
+        with failures.collected():
             rows = boards.board(dataset, task).rows
-        except Failure as failure:
-            problems += failure.problems
-            continue
-        names |= {row.model.lower(): row.model for row in rows if row.pull_request is not None}
+            names |= {row.model.lower(): row.model for row in rows if row.pull_request is not None}
     found: dict[tuple[str, int | None], Record] = {}
     for number, name in enumerate(sorted(names.values())):
         done(number, len(names))
-        try:
+        with failures.collected():
             found |= {(one.repo, one.num): one for one in _records(boards.hub, name, author)}
-        except Failure as failure:
-            problems += failure.problems
-    return Rebuilt(tuple(found.values()), tuple(problems))
-
-
-def models_in(path: Path) -> frozenset[str]:
-    """The models that a registry names, however damaged it is; none where there is no file."""
     try:
-        return frozenset(match.decode() for match in _REPO.findall(read_bytes(path, limit=_MOST_BYTES)))
-    except FileNotFoundError:
-        return frozenset()
+        failures.settle()
+    except Failure as failure:
+        return Rebuilt(tuple(found.values()), failure.problems, failure.exit)
+    return Rebuilt(tuple(found.values()))
+
+
+def models_in(path: Path, endpoint: str) -> frozenset[str]:
+    """The models that a registry names, and those that were put aside, however damaged these are.
+
+    A model that one rebuild could not look at is named by what it put aside alone.
+
+    Raises:
+        Failure: the registry is that of another Hub (`check_addresses`).
+    """
+    content = _content(path) or b""
+    check_addresses(path, [match.decode() for match in _URL.findall(content)], endpoint)
+    every = [content, *(held for aside in _asides(path) if (held := _content(aside)) is not None)]
+    return frozenset(match.decode() for held in every for match in _REPO.findall(held))
 
 
 def put_aside(path: Path) -> Path | None:
-    """Keep what a registry's file holds under another name; None where there is no file."""
-    try:
-        content = read_bytes(path, limit=_MOST_BYTES)
-    except FileNotFoundError:
+    """Keep what a registry's file holds under a name that is free; None where there is no file."""
+    content = _content(path)
+    if content is None:
         return None
-    aside = path.with_name(f"{path.name}.before-rebuild")
+    taken = _asides(path)
+    aside = next(one for one in _names_aside(path) if one not in taken)
     write_bytes(aside, content)
     return aside
 
 
-def _boards(boards: Boards, problems: list[Problem]) -> Iterator[tuple[str, str]]:
+def _names_aside(path: Path) -> Iterator[Path]:
+    yield path.with_name(f"{path.name}.before-rebuild")
+    for number in itertools.count(2):
+        yield path.with_name(f"{path.name}.before-rebuild-{number}")
+
+
+def _asides(path: Path) -> list[Path]:
+    """What was put aside before, the oldest first."""
+    return list(itertools.takewhile(Path.exists, _names_aside(path)))
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return read_bytes(path, limit=_MOST_BYTES)
+    except FileNotFoundError:
+        return None
+
+
+def _boards(boards: Boards, failures: Failures) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
     for dataset in official_benchmarks(boards.hub):
-        try:
+        with failures.collected():
             benchmark = boards.benchmark(dataset)
-        except Failure as failure:
-            problems += failure.problems
-            continue
-        for task in benchmark.tasks:
-            yield benchmark.dataset, task
+            found += [(benchmark.dataset, task) for task in benchmark.tasks]
+    return found
 
 
 def _records(hub: Hub, name: str, author: str) -> Iterator[Record]:

@@ -45,13 +45,16 @@ def planned(plans: Sequence[RepoPlan], next: Sequence[str]) -> Outcome:
 
 
 def applied(opened: Sequence[Opened], stands: Sequence[Stand], again: str, sweep: str) -> Outcome:
-    """The outcome of a run that opened what was planned; ``again`` and ``sweep`` are the commands that may follow."""
+    """The outcome of a run that opened what was planned; ``again`` and ``sweep`` are the commands that may follow.
+
+    It is ``applied`` where a pull request is there, or may be; where all were refused, nothing was written.
+    """
     problems = [problem for one in opened for problem in one.problems]
     problems += [remark for one in opened for remark in one.plan.remarks]
     problems += unseen(stands)
     lines = [f"{one.plan.spec.repo}: {_ENDS[one.state]}{f', {one.record.url}' if one.record else ''}" for one in opened]
     data = {
-        "applied": True,
+        "applied": any(one.state not in ("refused", "failed", "untried") for one in opened),
         "repos": [
             _told(one.plan) | {"outcome": one.state, **({"record": _record(one.record)} if one.record else {})}
             for one in opened
@@ -63,15 +66,17 @@ def applied(opened: Sequence[Opened], stands: Sequence[Stand], again: str, sweep
     return Outcome(
         _counts(_ENDS, [one.state for one in opened]),
         data,
-        [*table(stands), "", *lines],
+        [*([*table(stands), ""] if stands else []), *lines],
         problems,
-        next=([again] if rerun else []) + [sweep],
+        next=([again] if rerun else []) + ([sweep] if any(one.record for one in opened) else []),
         exit=exit,
     )
 
 
-def amended(amendment: Amendment, record: Record | None, stands: Sequence[Stand], next: Sequence[str]) -> Outcome:
-    """The outcome of ``--amend``; ``record`` None: it was a dry run."""
+def amended(
+    amendment: Amendment, record: Record | None, stands: Sequence[Stand], next: Sequence[str], *, dry: bool
+) -> Outcome:
+    """The outcome of ``--amend``; ``record`` None: it was a dry run, or refused."""
     plan, num = amendment.plan, amendment.own.pull.num
     label = f"pull request {num} of {plan.spec.repo}"
     if plan.draft is None:
@@ -81,11 +86,10 @@ def amended(amendment: Amendment, record: Record | None, stands: Sequence[Stand]
     else:
         summary = f"{label}: {'; '.join(amendment.steps)}"
     data = {"applied": record is not None, "num": num, "steps": amendment.steps, "repos": [_told(plan)]}
-    dry = record is None
     return Outcome(
         f"{DRY_RUN}; {summary}" if dry else summary,
         data | {"results": [_stand(one) for one in stands]},
-        [*_shown(plan)] if dry else table(stands),
+        _shown(plan) if record is None else table(stands),
         [*plan.problems, *plan.remarks, *unseen(stands)],
         next=next if plan.draft is not None and (amendment.steps or not dry) else (),
         next_title=to_apply("change it") if dry else "next:",
@@ -99,9 +103,8 @@ def rebuilt(found: Rebuilt, path: str, aside: str | None) -> Outcome:
     records = [_record(one) for one in found.records]
     lines = [f"  {one.url}: {one.state}, {counted(len(one.results), 'result')}" for one in found.records]
     kept = [f"what was there before: {aside}"] if aside else []
-    exit = Exit.REMOTE if found.problems else Exit.DONE
     summary = f"{path}: {counted(len(records), 'pull request')} found on the Hub"
-    return Outcome(summary, {"records": records, "before": aside}, [*lines, *kept], found.problems, exit=exit)
+    return Outcome(summary, {"records": records, "before": aside}, [*lines, *kept], found.problems, exit=found.exit)
 
 
 def table(stands: Iterable[Stand]) -> list[str]:

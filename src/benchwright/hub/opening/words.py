@@ -24,6 +24,8 @@ _MARKS = re.compile(r"([\\`*_\[\]<>|~&])")
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters, ends of lines, halves of characters, and what turns the direction of a text around."""
 _MENTION = re.compile(r"(?<!\w)@(?=\w)")
+_ADDRESS = re.compile(r"((?:https?://|ftp://|\bwww\.)[^\s<>`]*[^\s<>`.,:;!?\"')\]])", re.IGNORECASE)
+"""What renderers of Markdown make a link of by themselves, also within the text of another link, which then is none."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +87,14 @@ def body_for(results: Sequence[Told], digits: str) -> str:
 
 
 def plain(text: str) -> str:
-    """A text that Markdown shows as it is, and that calls nobody."""
-    return _MENTION.sub("@\u2060", _MARKS.sub(r"\\\1", text))
+    """A text that Markdown shows as it is, and that calls nobody.
+
+    Addresses are shown as code: so they are no links, and can be copied, which they could not with marks put in.
+    """
+    pieces = _ADDRESS.split(text)
+    pieces[::2] = [_MENTION.sub("@\u2060", _MARKS.sub(r"\\\1", one)) for one in pieces[::2]]
+    pieces[1::2] = [f"`{one}`" for one in pieces[1::2]]
+    return "".join(pieces)
 
 
 def check_seen(text: str, where: str) -> None:
@@ -96,7 +104,13 @@ def check_seen(text: str, where: str) -> None:
         Failure: it has such (code ``unseen-characters``).
     """
     if found := _UNSEEN.search(text):
-        problem = Problem("unseen-characters", where, f"U+{ord(found[0]):04X} in {text[:80]!a}", "a plain line")
+        problem = Problem(
+            "unseen-characters",
+            where,
+            f"U+{ord(found[0]):04X} in {text[:80]!a}",
+            "a plain line",
+            "write it anew, by hand",
+        )
         raise Failure(problem)
 
 

@@ -62,7 +62,8 @@ class SourceCheck:
             expected = "an origin that names the figure and bar, or the control that reveals it"
             problems.append(Problem("value-not-found", where, found, expected, self._nearest()))
         if not is_finished(origin):
-            problems.append(Problem("origin-unfinished", where, f"origin: {origin}", "its <...> filled in"))
+            fix = "look at the source, and write what stands there"
+            problems.append(Problem("origin-unfinished", where, f"origin: {origin}", "its <...> filled in", fix))
         for one in self.open_questions:
             fix = f'a person answers in the spec: "answers": {{"{one.code}": "..."}}; or take the result out'
             problems.append(Problem("open-question", where, f"{one.code}: {one.text}", _quoted(one), fix))
@@ -168,12 +169,14 @@ def _warnings(
             )
         )
     if check.state in ("absent", "image-only") and names_figure_or_control(result.origin):
+        fix = "look there yourself, once more"
         told.append(
             Problem(
                 "value-not-found",
                 where,
                 f"{result.value_text} is {_WORDS[check.state]}",
                 f"to be seen: {result.origin}",
+                fix,
             )
         )
     told += [
@@ -183,14 +186,16 @@ def _warnings(
     ]
     if reading.copy is not None:
         found = f"checked in {reading.copy.name}, saved from {result.source.url} by somebody"
-        told.append(Problem("saved-copy", where, found, "the same on the page"))
+        told.append(Problem("saved-copy", where, found, "the same on the page", "compare the copy with the live page"))
     if any(one.kind != "hidden" and are_named(named, one.words) for one in in_card):
+        fix = "cite the card"
         told.append(
             Problem(
                 "card-has-it",
                 where,
                 f"the model card prints {result.value_text} too",
                 "the most direct source: the card",
+                fix,
             )
         )
     if card.failure is not None and card.failure.exit is not Exit.REMOTE:

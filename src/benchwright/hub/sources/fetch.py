@@ -105,7 +105,10 @@ def read_file(path: Path) -> Content:
         with open_regular(path) as file:
             data = file.read(MOST_BYTES + 1)
     except OSError as error:
-        raise Failure(Problem("source-missing", str(path), f"cannot be read ({said(error)})", "a saved page")) from None
+        fix = "save the page again, and name that file as source.file"
+        raise Failure(
+            Problem("source-missing", str(path), f"cannot be read ({said(error)})", "a saved page", fix)
+        ) from None
     if len(data) > MOST_BYTES:
         raise _too_large(str(path))
     media = _MEDIA_OF_SUFFIX.get(path.suffix.lower()) or (
@@ -187,11 +190,8 @@ def _no_page(address: str, status: int) -> Failure:
 
 def _too_large(address: str) -> Failure:
     found = f"more than {MOST_BYTES:,} bytes"
-    return Failure(
-        Problem(
-            "source-too-large", address, found, "less", "save the part that matters, and name the file as source.file"
-        )
-    )
+    fix = "save the part that matters, and name the file as source.file"
+    return Failure(Problem("source-too-large", address, found, "less", fix))
 
 
 def _within(seconds: float, call: Callable[[], Content]) -> Content:

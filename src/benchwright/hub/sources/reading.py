@@ -111,7 +111,10 @@ class Sources:
         except NotFound as missing:
             if missing.kind == "repo":
                 raise
-            raise Failure(Problem("source-missing", address, "no such file", "a card, or the file cited")) from None
+            fix = "cite a file that is there, or another page of the authors"
+            raise Failure(
+                Problem("source-missing", address, "no such file", "a card, or the file cited", fix)
+            ) from None
         media = "text/html" if file.lower().endswith((".html", ".htm")) else "text/markdown"
         content = Content(address, address, media, text.encode(), "utf-8")
         document = self._document(content, "the model card" if file == _CARD else file, commit)

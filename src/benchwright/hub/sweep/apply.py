@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from benchwright.contract import Exit, Failure, Problem
@@ -16,9 +16,12 @@ from benchwright.hub.sweep.gather import gather
 from benchwright.hub.sweep.plan import Steps, plan
 from benchwright.hub.writing import WriteLost, Writer
 
+Note = Callable[[SweptPull], None]
+"""Keeps how a pull request is, before anything of it is changed; where it cannot it raises ``Failure``."""
 
-def carry_out(boards: Boards, record: Record, writer: Writer, holder: str) -> tuple[SweptPull, SweptPull]:
-    """Look at a pull request anew, do what is to be done by then (its `plan`), and look again.
+
+def carry_out(boards: Boards, record: Record, writer: Writer, holder: str, note: Note) -> tuple[SweptPull, SweptPull]:
+    """Look at a pull request anew, ``note`` it, do what is to be done by then (its `plan`), and look again.
 
     Returns how it was before that, and how it is in the end. Where a request's answer was lost, the last look tells
     whether it took effect.
@@ -32,7 +35,9 @@ def carry_out(boards: Boards, record: Record, writer: Writer, holder: str) -> tu
         return before, before
     if before.facts.author != holder:
         found = f"opened by {before.facts.author}, and the token is {holder}'s"
-        raise Failure(Problem("not-ours", before.facts.label, found, "a token of its author"), exit=Exit.REFUSED)
+        fix = "set HF_TOKEN to one of theirs, or hand over: --handoff"
+        raise Failure(Problem("not-ours", before.facts.label, found, "a token of its author", fix), exit=Exit.REFUSED)
+    note(before)
     lost: WriteLost | None = None
     try:
         _write(writer, before.facts, steps)
@@ -40,7 +45,9 @@ def carry_out(boards: Boards, record: Record, writer: Writer, holder: str) -> tu
         lost = failure
     swept = classify(gather(boards, record, again=True))
     if left := plan(swept):
-        raise lost or Failure(Problem("not-applied", swept.facts.label, "; ".join(left.words), "nothing left to do"))
+        fix = "run this again; if it says the same, leave it to a person"
+        words = "; ".join(left.words)
+        raise lost or Failure(Problem("not-applied", swept.facts.label, words, "nothing left to do", fix))
     return before, swept
 
 

@@ -89,6 +89,10 @@ def _of_result(facts: ResultFacts) -> SweptResult:
             return SweptResult(facts, "unknown", why, exit)
         case "other", _:
             return SweptResult(facts, "unknown", f"{name} is not as the registry has it", Exit.NO)
+        case "beside", _:
+            return SweptResult(
+                facts, "unknown", "the pull request has results that the registry does not know", Exit.NO
+            )
         case "on_main", _:
             return SweptResult(facts, "edits_existing", f"main has {name}, too, and is what boards show until a merge")
         case "gone", _:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchwright.contract import DRY_RUN, Exit, Outcome, Problem, Progress, said, usage_error
+from benchwright.contract import DRY_RUN, Exit, Failure, Outcome, Problem, Progress, said, usage_error
 from benchwright.files import write_text
 from benchwright.hub.boards import Boards
 from benchwright.hub.opening.rights import holder_of
 from benchwright.hub.registry import Registry
+from benchwright.hub.sweep.classes import SweptPull
 from benchwright.hub.sweep.rank_history import RankPoint, points, read_history, write_history
 from benchwright.hub.sweep.rank_page import rank_page
 from benchwright.hub.sweep.report import data, lines, problems, summary
@@ -24,37 +26,56 @@ DEFAULT_RANKS = "hf-eval-results-ranks.csv"
 
 @dataclass(frozen=True)
 class Ranks:
-    """The file of ranks over time, and what it has; the page is beside it."""
+    """The file of ranks over time, with the page beside it; links of the page lead to the Hub at ``endpoint``."""
 
     path: Path
-    known: list[RankPoint]
+    endpoint: str
 
     @property
     def page(self) -> Path:
         """The HTML page."""
         return self.path.with_suffix(".html")
 
-    @classmethod
-    def load(cls, path: Path, endpoint: str) -> Ranks:
-        """The ranks in a file, and a page drawn of them: what stands in the way is told before anything is sent.
+    def check(self) -> None:
+        """Read the file, and draw its page: what stands in the way is told before anything is sent.
 
         Raises:
             Failure: the file is none of ours (`read_history`).
             ModuleNotFoundError: jinja2 is missing.
         """
-        known = read_history(path)
-        rank_page(known, endpoint)
-        return cls(path, known)
+        rank_page(read_history(self.path), self.endpoint)
 
-    def write(self, swept: Sequence[Swept], endpoint: str) -> None:
+    def note(self, pull: SweptPull) -> None:
+        """Write where the results of a pull request stand, which are about to change: no later look tells it.
+
+        Raises:
+            Failure: the file cannot be written, or is none of ours by now.
+        """
+        self._add([pull])
+
+    def write(self, swept: Sequence[Swept]) -> None:
         """Write both files, with what a sweep has seen; what it dropped or closed stands where it was before.
 
         Raises:
-            OSError: one of them cannot be written.
+            Failure: one of them cannot be written, or the file is none of ours by now.
         """
-        today = datetime.now(UTC).date().isoformat()
-        new = points((pull for one in swept for pull in (one.before, one.pull) if pull), today)
-        write_text(self.page, rank_page(write_history(self.path, self.known, new), endpoint))
+        known = self._add([pull for one in swept for pull in (one.before, one.pull) if pull])
+        with self._written(self.page):
+            write_text(self.page, rank_page(known, self.endpoint))
+
+    def _add(self, pulls: Iterable[SweptPull]) -> list[RankPoint]:
+        known, today = read_history(self.path), datetime.now(UTC).date().isoformat()
+        with self._written(self.path):
+            return write_history(self.path, known, points(pulls, today))
+
+    @contextlib.contextmanager
+    def _written(self, path: Path) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            found, fix = f"cannot be written ({said(error)})", "make room for it, or name another file with --ranks"
+            problem = Problem("ranks-not-written", str(path), found, "a file that can be", fix)
+            raise Failure(problem, exit=Exit.ENVIRONMENT) from None
 
 
 def swept_registry(
@@ -82,35 +103,29 @@ def swept_registry(
         raise usage_error("--registry", f"no file {registry}", "a registry of pull requests", fix, code="no-registry")
     kept = None
     if apply or ranks is not None:
-        kept = Ranks.load(ranks or registry.with_name(DEFAULT_RANKS), boards.hub.endpoint)
-    if apply:
-        holder = holder_of(boards.hub)
-        with Registry.locked(registry, "a sweep of pull requests", rebuild=rebuild) as known:
-            known.check_hub(boards.hub.endpoint)
-            holder.check(one.repo for one in known.records if one.state == "open")
-            swept = sweep(boards, known, progress, writer=Writer(boards.hub), holder=holder.name)
-    else:
+        kept = Ranks(ranks or registry.with_name(DEFAULT_RANKS), boards.hub.endpoint)
+        kept.check()
+    if kept is None or not apply:
         known = Registry.load(registry, rebuild=rebuild)
         known.check_hub(boards.hub.endpoint)
-        swept = sweep(boards, known, progress)
-    outcome = _outcome(boards, swept, apply=apply, kept=kept, again=again)
-    return outcome if kept is None else _keeping(kept, swept, boards.hub.endpoint, outcome)
-
-
-def _keeping(kept: Ranks, swept: Sequence[Swept], endpoint: str, outcome: Outcome) -> Outcome:
-    """The outcome after the ranks were written; what was done on the Hub is told even if they cannot be."""
-    try:
-        kept.write(swept, endpoint)
-    except OSError as error:
-        problem = Problem(
-            "ranks-not-written", str(kept.path), f"cannot be written ({said(error)})", "a file that can be"
-        )
-        exit = max(outcome.exit, Exit.ENVIRONMENT)
-        return replace(outcome, problems=[*outcome.problems, problem], exit=exit)
-    return outcome
+        return _outcome(boards, sweep(boards, known, progress), apply=False, kept=kept, again=again)
+    holder = holder_of(boards.hub)
+    with Registry.locked(registry, "a sweep of pull requests", rebuild=rebuild) as known:
+        known.check_hub(boards.hub.endpoint)
+        holder.check(one.repo for one in known.records if one.state == "open")
+        swept = sweep(boards, known, progress, writer=Writer(boards.hub), holder=holder.name, note=kept.note)
+        return _outcome(boards, swept, apply=True, kept=kept, again=again)
 
 
 def _outcome(boards: Boards, swept: Sequence[Swept], *, apply: bool, kept: Ranks | None, again: str) -> Outcome:
+    """The outcome, with the ranks written; what was done on the Hub is told even if they cannot be."""
+    unwritten = None
+    try:
+        if kept is not None:
+            kept.write(swept)
+    except Failure as failure:
+        unwritten = failure
+    troubles = problems(swept) + list(unwritten.problems if unwritten else ())
     told = {
         "applied": apply,
         "pull_requests": data(swept),
@@ -124,9 +139,9 @@ def _outcome(boards: Boards, swept: Sequence[Swept], *, apply: bool, kept: Ranks
         summary(swept) if apply else f"{dry}; {summary(swept)}",
         told,
         [*lines(swept), *([f"  ranks over time: {kept.page}"] if kept else [])],
-        problems(swept),
+        list(dict.fromkeys(troubles)),  # ranks that cannot be written are in the way of each that would be changed
         next=[again] if to_do else [],
         next_title="next:" if apply else to_apply("do it"),
         closing=() if apply else (dry,),
-        exit=max((one.exit for one in swept), default=Exit.DONE),
+        exit=max([one.exit for one in swept] + [unwritten.exit if unwritten else Exit.DONE]),
     )

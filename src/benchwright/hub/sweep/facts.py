@@ -11,9 +11,10 @@ from benchwright.hub.registry import Record, RecordedResult
 from benchwright.hub.sweep.sight import Sight
 from benchwright.hub.views import View
 
-FileState = Literal["ours", "on_main", "gone", "other"]
+FileState = Literal["ours", "on_main", "gone", "other", "beside"]
 """A result's file at the pull request: as registered; main has a file of that name, too, and what the pull request says
-is not previewed; without the result; or with something else in its place."""
+is not previewed; without the result; with something else in its place; or whatever it is, beside results that are not
+registered, as a change leaves them that was not finished."""
 
 
 @dataclass(frozen=True)

@@ -72,23 +72,29 @@ def gather(boards: Boards, record: Record, *, again: bool = False) -> PullFacts:
 def _checked_body(record: Record, told: Thread) -> Event:
     """The body of a pull request that is the registered one, and by whom it should be."""
     where, body, author = f"{record.repo}#{record.num}", told.body, told.pull_request.author
+    fix = "look at it; to write the registry anew: open_eval_prs.py --rebuild"
     if author is None or (record.author is not None and author != record.author):
-        found = f"its author is {author or 'a user who is gone'}"
-        raise Failure(Problem("not-ours", where, found, f"{record.author or 'a user'}, as the registry has it"))
+        found, wanted = f"its author is {author or 'a user who is gone'}", f"{record.author or 'a user'}"
+        raise Failure(Problem("not-ours", where, found, f"{wanted}, as the registry has it", fix))
     unmarked = body is None or (marker_in(body.text) != record.spec_hash and body.editor in (None, author))
     if body is None or unmarked:
-        raise Failure(Problem("not-ours", where, "its body lacks the marker", "the registered pull request"))
+        raise Failure(Problem("not-ours", where, "its body lacks the marker", "the registered pull request", fix))
     return body
 
 
 def _by_others(told: Thread, author: str) -> Iterator[str]:
-    """What others did to a pull request that may still be merged."""
-    body = told.body
+    """What others did to a pull request that may still be merged; and that it was opened again, whoever did it.
+
+    No script opens one again: a person has, and knows why.
+    """
+    body, closed = told.body, False
     if body is not None and body.editor not in (None, author):
         yield f"{body.editor} edited the body"
     for one in told.events:
         who = one.author or "a user who is gone"
-        if one.author == author:
+        again = one.type == "status-change" and one.text == "open" and closed
+        closed = closed or (one.type == "status-change" and one.text == "closed")
+        if one.author == author and not again:
             continue
         if one.type == "commit":
             yield f"{who} committed {one.text!r}"
@@ -106,20 +112,28 @@ def _files(boards: Boards, model: ModelRepo, pull: PullRequest, record: Record) 
         for name in dict.fromkeys(one.filename for one in record.results)
         if name in there
     }
-    states: dict[RecordedResult, FileState] = {}
-    for one in record.results:
-        entries = read.get(one.filename, [])
-        keys = [
-            (canonical_dataset(boards.hub, entry.dataset).lower(), entry.task, entry.value)
-            for entry in entries
-            if isinstance(entry, Entry)
+    held = {
+        name: [
+            ((canonical_dataset(boards.hub, one.dataset).lower(), one.task), one.value)
+            for one in entries
+            if isinstance(one, Entry)
         ]
-        wanted = (canonical_dataset(boards.hub, one.dataset).lower(), one.task_id)
-        of_board = [value for *key, value in keys if tuple(key) == wanted]
-        if len(keys) < len(entries) or of_board not in ([], [Decimal(one.value_text)]):
+        for name, entries in read.items()
+    }
+    wanted = {one: (canonical_dataset(boards.hub, one.dataset).lower(), one.task_id) for one in record.results}
+    states: dict[RecordedResult, FileState] = {}
+    for one, board in wanted.items():
+        of_board = [value for key, value in held.get(one.filename, ()) if key == board]
+        broken = len(held.get(one.filename, ())) < len(read.get(one.filename, ()))
+        if broken or of_board not in ([], [Decimal(one.value_text)]):
             states[one] = "other"
         else:
             states[one] = "ours" if of_board else "gone"
+    known = {(one.filename, board) for one, board in wanted.items()}
+    here = [(name, key) for name, entries in held.items() for key, _ in entries]
+    beside = [name for name in there if name not in held] + [name for name, key in here if (name, key) not in known]
+    if not set(beside) <= set(model.result_files):
+        return dict.fromkeys(record.results, "beside")
     return states
 
 

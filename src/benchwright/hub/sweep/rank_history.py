@@ -85,7 +85,13 @@ def read_history(path: Path) -> list[RankPoint]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        problem = Problem("history-unreadable", str(path), f"cannot be read ({said(error)})", "a file that can be")
+        problem = Problem(
+            "history-unreadable",
+            str(path),
+            f"cannot be read ({said(error)})",
+            "a file that can be",
+            "mend the rights of the file, or name another with --ranks",
+        )
         raise Failure(problem, exit=Exit.ENVIRONMENT) from None
     found, problems = [], []
     lines = csv.DictReader(io.StringIO(text, newline=""), strict=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from benchwright.contract import Exit, Failure, Problem, Progress
 from benchwright.hub.boards import Boards
 from benchwright.hub.registry import Record, Registry
-from benchwright.hub.sweep.apply import carry_out, recorded
+from benchwright.hub.sweep.apply import Note, carry_out, recorded
 from benchwright.hub.sweep.classes import SweptPull, classify
 from benchwright.hub.sweep.gather import gather
 from benchwright.hub.sweep.plan import NOTHING, Steps, plan
@@ -37,12 +37,19 @@ class Swept:
 
 
 def sweep(
-    boards: Boards, registry: Registry, progress: Progress, *, writer: Writer | None = None, holder: str = ""
+    boards: Boards,
+    registry: Registry,
+    progress: Progress,
+    *,
+    writer: Writer | None = None,
+    holder: str = "",
+    note: Note = lambda pull: None,
 ) -> list[Swept]:
     """Look at every registered pull request that may be there.
 
     ``writer`` does what the plan says, with the token of ``holder``, and the registry is brought up to date after each;
-    without one nothing is written anywhere. Once the Hub takes no more, nothing more is sent.
+    without one nothing is written anywhere. ``note`` is told of each one that is about to be written to. Once the Hub
+    takes no more, nothing more is sent.
 
     Raises:
         OSError: the registry cannot be written.
@@ -53,7 +60,7 @@ def sweep(
         progress(len(found), len(records), note=record.repo)
         swept = _look(boards, record)
         if writer is not None and swept.steps:
-            swept, limited = _carry_out(boards, swept, writer, holder)
+            swept, limited = _carry_out(boards, swept, writer, holder, note)
             writer = None if limited else writer
         if writer is not None and swept.pull is not None and (new := recorded(swept.pull)) != record:
             registry.put(new)
@@ -73,10 +80,10 @@ def _look(boards: Boards, record: Record) -> Swept:
         return Swept(record, problems=failure.problems, exit=failure.exit)
 
 
-def _carry_out(boards: Boards, swept: Swept, writer: Writer, holder: str) -> tuple[Swept, bool]:
+def _carry_out(boards: Boards, swept: Swept, writer: Writer, holder: str, note: Note) -> tuple[Swept, bool]:
     """A pull request after its steps; and whether the Hub takes no more."""
     try:
-        before, pull = carry_out(boards, swept.record, writer, holder)
+        before, pull = carry_out(boards, swept.record, writer, holder, note)
     except Failure as failure:
         failed = replace(swept, problems=failure.problems, exit=failure.exit)
         return failed, isinstance(failure, WriteLimited)
@@ -85,8 +92,10 @@ def _carry_out(boards: Boards, swept: Swept, writer: Writer, holder: str) -> tup
 
 def _swept(record: Record, pull: SweptPull) -> Swept:
     unknown = [one for one in pull.results if one.kind == "unknown"] if pull.kind == "unknown" else []
-    problems = [Problem("unknown", f"{pull.facts.label}: {one.facts.name}", one.why) for one in unknown]
+    told = [(f"{pull.facts.label}: {one.facts.name}", one.why) for one in unknown]
     if pull.kind == "unknown" and not unknown:
-        problems = [Problem("unknown", pull.facts.label, pull.why)]
+        told = [(pull.facts.label, pull.why)]
+    fix = "nothing was done to it: look at it, and sweep again later"
+    problems = [Problem("unknown", where, why, "", fix) for where, why in told]
     exit = max((one.exit for one in unknown), default=Exit.NO if problems else Exit.DONE)
     return Swept(record, pull, plan(pull), problems=tuple(problems), exit=exit)
