@@ -5,14 +5,15 @@ fix-model        --row ID --model-name NAME: the row and the usage of its trials
 fix-benchmark    --row ID --benchmark-name NAME: the row names the benchmark instead of a hash or a run's name
 link-traces      --row ID --link URL: the row links the traces, proved on the Hub to be there and of this run
 deregister       --row ID: a partial row goes, by its own statistics, or by the audit of --job-dir or --iris
-drop-stale       own rows go that wait for more than 12 hours, and whose job is known not to be live; or --row ID alone
+drop-stale       own rows go that wait for more than 12 hours, and whose job is known not to be live; or --row ID alone.
+                 Where SLURM does not answer it leaves with 3 or 4; a job that nothing names is none after 7 days
 drop-orphan-benchmark  --benchmark-name NAME: a hash or a run's name goes to which no row of anyone refers
 undo FILE        what a repair changed or deleted is there again
 
 A right name that is not there is made: a model as it is given, a benchmark where a file of benchmarks has it.
 A wrong name goes with its last row; what anyone refers to stays. Before the first write every row that changes is in an
-undo file, whose name is printed. An interrupted repair is finished by the same command. What changed since it was read
-is left alone.
+undo file, whose name is printed. An interrupted repair is finished by the same command; one for another name or link
+takes its place where nothing of it is written. What changed since it was read is left alone.
 
 Settings, from the environment or a .env: DATABASE_URL, or SUPABASE_URL and a key; BENCHWRIGHT_OWNERS, your user names
 in the database; HF_TOKEN, HF_ENDPOINT. Over Supabase, what deletes needs the functions of functions.sql; without them

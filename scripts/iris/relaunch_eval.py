@@ -8,7 +8,7 @@ credentials are touched.
 
 Settings, from the environment or a .env: BENCHWRIGHT_IRIS_REGION, the region that the bucket is in, such as us-east5;
 BENCHWRIGHT_IRIS_LAUNCH, the launcher with its interpreter (default: python eval/cloud/launch_eval_iris.py);
-BENCHWRIGHT_IRIS_BIN, the folder that the program iris is in.
+BENCHWRIGHT_IRIS_BIN, the folder that the program iris is in, without which the command pins no region by itself.
 
 Exit 1: the launch went to another region; 5: it does not say to which.
 """
@@ -56,7 +56,9 @@ def relaunch_eval(args: argparse.Namespace, shell: Shell) -> Outcome:
         check_region(read_launch_log(args.launch_log), launch.region)
         return Outcome(f"{launch.job} is pinned to {launch.region}", data)
     check = command(__file__, launch.job, "--region", launch.region, *option("--launch-log", Path(launch.log)))
-    return Outcome(f"{launch.job}: the launch once more, in {launch.region}", data, next=(launch.command, check))
+    notes = [launch.unpinned] if launch.unpinned else []
+    summary = f"{launch.job}: the launch once more, for {launch.region}"
+    return Outcome(summary, data | {"notes": notes}, details=notes, next=(launch.command, check))
 
 
 if __name__ == "__main__":

@@ -71,10 +71,12 @@ def test_a_file_that_is_no_queue_is_refused_with_every_such_line(script, queue):
         (b"a/b", b"a/b\nc/d\n"),
         (b"a/b\r\n", b"a/b\r\nc/d\r\n"),
         (b"a/b\n\n", b"a/b\n\nc/d\n"),
+        (b"\xef\xbb\xbfa/b\r\n", b"\xef\xbb\xbfa/b\r\nc/d\r\n"),
+        (b"\xef\xbb\xbfc/d\n", b"\xef\xbb\xbfc/d\n"),
         (b"", b"c/d\n"),
         (None, b"c/d\n"),
     ],
-    ids=["no end of line", "windows", "an empty line", "empty", "new"],
+    ids=["no end of line", "windows", "an empty line", "a byte-order mark", "there behind one", "empty", "new"],
 )
 def test_every_kind_of_end(script, tmp_path, before, after):
     queue = tmp_path / "queue.md"

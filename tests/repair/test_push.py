@@ -215,6 +215,36 @@ def test_another_link_of_a_row_is_written_over_by_force_alone(pusher, tmp_path):
     assert pusher.table("sandbox_jobs")[0]["hf_traces_link"] == f"https://huggingface.co/datasets/{ORG}/elsewhere"
 
 
+def test_rewards_as_large_as_there_are(pusher, tmp_path):
+    run = AuditedRun(tmp_path)
+    aggregate = run.aggregate
+    aggregate["stats"]["evals"] = {}
+    (run.folder / "result.json").write_text(json.dumps(aggregate))
+
+    def reward(number, **rewards):
+        path = sorted(run.folder.glob("*/result.json"))[number]
+        result = json.loads(path.read_text())
+        result["verifier_result"]["rewards"] |= rewards
+        path.write_text(json.dumps(result))
+        settle(run.folder)
+
+    reward(0, reward=1e308, points=1e308)
+    reward(1, points=1e308)
+    reward(2, points=1e308)
+    outcome = pusher.push(run)
+    assert (outcome.exit, said(outcome)) == (Exit.DONE, [])
+    (job,) = pusher.table("sandbox_jobs")
+    values = {one["name"]: float(one["value"]) for one in job["metrics"]}
+    assert (values["accuracy"], values["rewards.points"]) == (pytest.approx(1e308 / 12), pytest.approx(1e308 / 4))
+    assert pusher.push(run).summary.startswith(f"{run.tag}: nothing to do")
+    reward(1, reward=1e308)
+    outcome = pusher.push(run)
+    assert (outcome.exit, said(outcome)) == (
+        Exit.REFUSED,
+        [("score-unknown", "the sum of its rewards is larger than any number that is kept, and no score")],
+    )
+
+
 def test_names_that_are_there_are_not_made_again(pusher, tmp_path):
     run = AuditedRun(tmp_path)
     original = pusher.rows.model(MODEL)

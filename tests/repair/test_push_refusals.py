@@ -13,6 +13,7 @@ from benchwright.rehearsal.harbor_jobs import JobShape
 from eval_databases import numbered
 
 HASH = "377118ff" * 5
+USE = "SUPABASE_SERVICE_ROLE_KEY, or DATABASE_URL"
 REPAIR = ".venv/bin/python scripts/database/repair_registration.py"
 
 
@@ -369,6 +370,27 @@ def test_an_unreachable_database_is_no_empty_one(pusher, tmp_path):
     outcome = pusher.push(AuditedRun(tmp_path), apply=False)
     assert outcome.exit == Exit.REMOTE
     assert [problem.code for problem in outcome.problems] == ["rows-unknown", "database-unavailable"]
+
+
+def test_a_key_that_may_not_see_every_row_lacks_rights(pusher, tmp_path):
+    AuditedRun(tmp_path / "other").row(pusher.rows, job_name="another")
+    pusher.rows.load()
+    pusher.settings.delenv("DATABASE_URL")
+    for name, value in pusher.rows.settings("supabase").items():
+        pusher.settings.setenv(name, value)
+    run, before = AuditedRun(tmp_path), pusher.rows.everything()
+    hidden = "this key may not see every row"
+    for apply in (False, True):
+        outcome = pusher.push(run, apply=apply)
+        assert (outcome.exit, said(outcome)) == (
+            Exit.ENVIRONMENT,
+            [
+                ("rows-unknown", f"what the database holds of it is unknown ({hidden}: use {USE})"),
+                ("no-permission", hidden),
+            ],
+        )
+        assert outcome.problems[1].fix == f"use {USE}"
+    assert pusher.rows.everything() == before
 
 
 def test_a_role_that_may_only_read(pusher, tmp_path):

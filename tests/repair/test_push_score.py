@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import statistics
+import sys
 
 import msgspec
 import pytest
@@ -46,6 +47,25 @@ def test_for_zeros_and_ones_the_error_is_the_leaderboards(seed):
 def test_partial_rewards_have_their_own_variance():
     trials = [*tried("a", 0.25, 0.75), *tried("b", 0.5, 0.5)]
     assert standard_error(trials) == pytest.approx(math.sqrt(0.125 / 2) / 2)
+
+
+def test_rewards_as_large_as_there_are_have_a_mean_and_an_error():
+    largest = sys.float_info.max
+    assert metrics_of_trials(tried("a", largest, largest, largest)) == [
+        {"name": "accuracy", "value": largest},
+        {"name": "accuracy_stderr", "value": 0.0},
+    ]
+    trials = [*tried("a", 1e308, 0.0), *tried("b", 1e308, 1e308)]
+    accuracy, error = metrics_of_trials(trials)
+    assert accuracy["value"] == pytest.approx(0.75e308)
+    assert error["value"] == pytest.approx(0.25e308)
+    assert metrics_of_trials(tried("a", largest, -largest))[1]["value"] == pytest.approx(largest)
+    several = [
+        msgspec.structs.replace(trial, rewards={"reward": 1.0, "points": 1e308}) for trial in tried("a", 1.0, 1.0, 1.0)
+    ]
+    assert metrics_of_trials(several)[-1] == {"name": "rewards.points", "value": 1e308}
+    (stats,) = stats_of_trials(tried("a", 1e308, 1e308))["evals"].values()
+    assert stats["metrics"] == [{"mean": 1e308}]
 
 
 def test_a_task_that_was_tried_once_says_nothing():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 
 import psycopg
 import pytest
@@ -152,14 +153,25 @@ class TestModels:
         assert only(rows, "sandbox_jobs", job)["model_id"] == bench.real
         assert only(rows, "models", prefixed)
 
-    @pytest.mark.parametrize("name", ["laion/another", SERVED_TOO])
-    def test_a_row_under_another_name_is_left(self, bench, rows, ada, name):
-        rows.model(name)
+    def test_a_row_under_another_name_is_left(self, bench, rows, ada):
+        rows.model("laion/another")
         job = bench.job()
         bench.load()
-        exit_code, problem = refused(ada, "fix-model", row=job, model_name=name)
+        exit_code, problem = refused(ada, "fix-model", row=job, model_name="laion/another")
         assert (exit_code, problem.code) == (Exit.REFUSED, "other-name")
-        assert problem.found == f"its model is {REAL}, which is a name, and not {name}"
+        assert problem.found == f"its model is {REAL}, which is a name, and not laion/another"
+
+    @pytest.mark.parametrize("by_id", [False, True], ids=["by its name", "by its id"])
+    def test_a_number_is_no_right_name_though_the_database_has_it(self, bench, rows, ada, by_id):
+        number = rows.model(SERVED_TOO)
+        job = bench.job(bench.served)
+        bench.job(number, username="bob")
+        bench.load()
+        start = rows.everything()
+        exit_code, problem = refused(ada, "fix-model", row=job, model_name=number if by_id else SERVED_TOO)
+        assert (exit_code, problem.code, problem.where) == (Exit.REFUSED, "numeric-model", "--model-name")
+        assert problem.found == f"{SERVED_TOO}, the number that a server gave the model"
+        assert rows.everything() == start
 
     def test_a_model_that_is_not_there_is_made_as_a_push_makes_it(self, bench, rows, ada):
         """The name that the audit prints is often new; a sibling's is none of its business."""
@@ -298,6 +310,26 @@ class TestBenchmarks:
         ada.run("undo", file=ada.undo_files()[0])
         assert rows.everything() == start
 
+    @pytest.mark.parametrize("by_id", [False, True], ids=["by its name", "by its id"])
+    @pytest.mark.parametrize(
+        ("name", "code", "found"),
+        [
+            ("0c553bd6" * 5, "hash-benchmark", "the version hash of a dataset"),
+            ("eval-run-20261201_120000", "run-dir-benchmark", "the name of a run"),
+            ("tb2-real_model_8b", "run-dir-benchmark", "the name of a run"),
+        ],
+    )
+    def test_no_right_name_though_the_database_has_it(self, bench, rows, ada, name, code, found, by_id):
+        there = rows.benchmark(name)
+        job = bench.job(benchmark=bench.hash)
+        bench.job(benchmark=there, username="bob")
+        bench.load()
+        start = rows.everything()
+        exit_code, problem = refused(ada, "fix-benchmark", row=job, benchmark_name=there if by_id else name)
+        assert (exit_code, problem.code, problem.where) == (Exit.REFUSED, code, "--benchmark-name")
+        assert problem.found == f"{name}, {found}"
+        assert rows.everything() == start
+
     def test_a_benchmark_that_nothing_knows_is_not_made(self, bench, rows, ada):
         job = bench.job(benchmark=bench.hash)
         bench.load()
@@ -426,7 +458,7 @@ class TestRemovals:
             ({"stats": None}, (), "unproved", "its statistics do not tell whether it is partial"),
             ({"stats": PARTIAL}, ("17",), "live", "its job waits or runs"),
             ({"job_status": "Started"}, ("17",), "live", "its job waits or runs"),
-            ({"job_status": "Started", "slurm_job_id": None}, (), "unknown-live",
+            ({"job_status": "Started", "slurm_job_id": None, "created_at": "2026-12-13T12:00:00Z"}, (), "unknown-live",
              "whether a job that the row does not name is live is unknown"),
             ({"job_status": "Started", "created_at": "2026-12-19T12:00:00Z"}, (), "unknown-live",
              "whether job 17 is live is unknown"),
@@ -466,6 +498,7 @@ class TestRemovals:
         stale = [
             bench.job(job_status="Started"),
             bench.job(job_status="Pending", username="lovelace", trials=0),
+            bench.job(job_status="Started", slurm_job_id=None),
         ]
         kept = [
             bench.job(job_status="Failed"),
@@ -473,7 +506,7 @@ class TestRemovals:
             bench.job(stats=PARTIAL),
             bench.job(job_status="Started", username="bob"),
             bench.job(job_status="Started", slurm_job_id="18"),
-            bench.job(job_status="Started", slurm_job_id=None),
+            bench.job(job_status="Started", slurm_job_id=None, created_at="2026-12-13T12:00:00Z"),
             bench.job(job_status="Started", created_at="2026-12-20T11:00:00Z"),
         ]
         bench.load()
@@ -483,7 +516,7 @@ class TestRemovals:
         assert len(dry.details) == len(stale) + 3
         done = ada.run("drop-stale")
         assert {row["id"] for row in rows.everything()["sandbox_jobs"]} == set(kept)
-        assert done.details[2:] == [
+        assert done.details[3:] == [
             f"row {kept[4]} stays: its job is live",
             f"row {kept[5]} stays: whether its job is live is unknown",
             f"row {kept[6]} stays: whether its job is live is unknown",
@@ -492,6 +525,25 @@ class TestRemovals:
         for file in ada.undo_files():
             ada.run("undo", file=file)
         assert rows.everything() == start
+
+    @pytest.mark.parametrize(
+        ("action", "more", "row", "fix"),
+        [
+            ("deregister", {}, {"slurm_job_id": "17"},
+             "run this where SLURM's clients know the job, or say where the run is: --job-dir DIR"),
+            ("deregister", {}, {"slurm_job_id": None}, "say where the run is: --job-dir DIR"),
+            ("fix-model", {"model_name": REAL}, {"slurm_job_id": "17"}, "run this where SLURM's clients know the job"),
+            ("fix-model", {"model_name": REAL}, {"slurm_job_id": None},
+             "wait for its run to end: a row without a sign for 7 days has none"),
+        ],
+    )  # fmt: skip
+    def test_what_helps_where_its_job_is_unknown_is_an_option_of_the_command(
+        self, bench, rows, ada, action, more, row, fix
+    ):
+        job = bench.job(job_status="Started", created_at="2026-12-19T12:00:00Z", **row)
+        bench.load()
+        _, problem = refused(ada, action, row=job, **more)
+        assert (problem.code, problem.fix) == ("unknown-live", fix)
 
     def test_one_stale_row(self, bench, rows, ada):
         job, other = bench.job(job_status="Started"), bench.job(job_status="Started")
@@ -768,6 +820,116 @@ class TestInterrupted:
         ada.run("undo", file=ada.undo_files()[1])
         assert rows.everything() == start
 
+    def stopped(self, rows, ada, action, **options):
+        """A repair of which nothing comes to be written: by a role that may only read, or without the functions."""
+        if ada.backend == "supabase":
+            rows.drop_functions()
+            try:
+                assert refused(ada, action, **options)[1].code == "needs-function"
+            finally:
+                rows.install_functions()
+            return
+        rows.execute("CREATE ROLE onlooker LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO onlooker")
+        ada.url = rows.server.url.replace("//postgres@", "//onlooker@")
+        assert ada.url != rows.server.url
+        try:
+            assert refused(ada, action, **options)[1].code == "no-permission"
+        finally:
+            ada.url = None
+            rows.execute("DROP OWNED BY onlooker; DROP ROLE onlooker")
+
+    @pytest.mark.parametrize(
+        ("action", "names", "row"),
+        [("fix-model", ("laion/new-8B", REAL), "served"), ("fix-benchmark", ("gaia_127", BENCHMARK), "hash")],
+    )
+    def test_a_corrected_name_is_the_one_that_is_written(self, bench, rows, ada, action, names, row):
+        noun = action.removeprefix("fix-")
+        job = self.made(bench, {noun: row})
+        start = rows.everything()
+        self.stopped(rows, ada, action, row=job, **{f"{noun}_name": names[0]})
+        (begun,) = ada.undo_files()
+        assert (read_undo(begun).state, rows.everything()) == ("writing", start)
+        corrected = {f"{noun}_name": names[1]}
+        left = "an earlier run began another, and nothing of it is written: "
+        left += "; ".join(read_undo(begun).repair.changes)
+        dry = ada.run(action, row=job, apply=False, **corrected)
+        assert (dry.details[0], dry.details[-1]) == (
+            f"row {job}: {noun} {SERVED if noun == 'model' else HASH} -> {names[1]}",
+            left,
+        )
+        done = ada.run(action, row=job, **corrected)
+        assert (done.details[0], done.details[-1]) == (dry.details[0], left)
+        assert only(rows, "sandbox_jobs", job)[f"{noun}_id"] == getattr(bench, "real" if noun == "model" else noun)
+        assert [read_undo(file).state for file in ada.undo_files()] == ["left", "written"]
+        ada.run("undo", file=ada.undo_files()[1])
+        assert rows.everything() == start
+
+    def test_a_corrected_link_is_the_one_that_is_written(self, bench, rows, ada, hub):
+        job = bench.job(job_name="run", hf_traces_link=None)
+        bench.load()
+        ada.hub = hub.url
+        for name in ("wrong", "right"):
+            hub.add(f"traces-org/{name}", ["run__0", "run__1"])
+
+        if ada.backend == "supabase":
+            self.cut(rows, 0, False)
+            assert refused(ada, "link-traces", row=job, link="traces-org/wrong")[0] == Exit.REMOTE
+            rows.standin.fault = None
+        else:
+            self.stopped(rows, ada, "link-traces", row=job, link="traces-org/wrong")
+        ada.run("link-traces", row=job, link="traces-org/right")
+        link = "https://huggingface.co/datasets/traces-org/right"
+        assert only(rows, "sandbox_jobs", job)["hf_traces_link"] == link
+
+    def test_the_same_name_in_other_words_finishes_what_was_begun(self, bench, rows, ada):
+        job = self.made(bench, {"model": "served"})
+        self.stopped(rows, ada, "fix-model", row=job, model_name=REAL)
+        done = ada.run("fix-model", row=job, model_name=bench.real)
+        assert done.details[0] == f"row {job}: model {SERVED} -> {REAL} (begun by an earlier run)"
+        assert [read_undo(file).state for file in ada.undo_files()] == ["written"]
+
+    @pytest.mark.parametrize(
+        ("name", "codes"), [(REAL, ["other-name", "cut-off"]), ("laion/new-8B", ["cut-off"])], ids=["there", "made"]
+    )
+    def test_another_name_waits_for_what_is_half_written(self, bench, rows, tmp_path, name, codes):
+        """One step of the repair is there, of a row or of a model that was made: it is not left behind in silence."""
+        ada = Repairer(rows, "supabase", tmp_path / "undo")
+        job = self.made(bench, {"model": "served"})
+        start = rows.everything()
+        self.cut(rows, 1, False)
+        assert refused(ada, "fix-model", row=job, model_name=name)[0] == Exit.REMOTE
+        rows.standin.fault = None
+        half, (file,) = rows.everything(), ada.undo_files()
+        assert half != start
+        for apply in (False, True):
+            with pytest.raises(Failure) as failure:
+                ada.run("fix-model", row=job, model_name="laion/another-8B", apply=apply)
+            assert (failure.value.exit, [one.code for one in failure.value.problems]) == (Exit.REFUSED, codes)
+        problem = failure.value.problems[-1]
+        assert problem.found == f"an earlier run was cut off amid {'; '.join(read_undo(file).repair.changes)}"
+        assert problem.fix == (
+            f"its own command finishes it, or take it back: repair_registration.py undo {file} --apply"
+        )
+        assert rows.everything() == half
+        ada.run("undo", file=file)
+        assert rows.everything() == start
+        ada.run("fix-model", row=job, model_name="laion/another-8B")
+        assert only(rows, "sandbox_jobs", job)["model_id"] == made_id("models", "laion/another-8B")
+
+    def test_another_name_waits_for_what_a_function_may_have_done(self, bench, rows, tmp_path):
+        ada = Repairer(rows, "supabase", tmp_path / "undo")
+        sibling = rows.model(f"hosted_vllm/{REAL}")
+        job = bench.job(bench.served)
+        rows.rows["sandbox_jobs"][0]["model_id"] = bench.real  # by hand, and its usage was forgotten
+        bench.load()
+        start = rows.everything()
+        self.cut(rows, 0, False)
+        assert refused(ada, "fix-model", row=job, model_name=REAL)[0] == Exit.REMOTE
+        rows.standin.fault = None
+        assert refused(ada, "fix-model", row=job, model_name=sibling)[1].code == "cut-off"
+        ada.run("undo", file=ada.undo_files()[0])
+        assert rows.everything() == start
+
     def test_an_undo_file_that_cannot_be_written_stops_it(self, bench, rows, ada, tmp_path, monkeypatch):
         job = bench.job(stats=PARTIAL)
         bench.load()
@@ -889,13 +1051,56 @@ class TestScript:
         assert audit.endswith(f"/scripts/eval/audit_evals.py {run.folder}")
         assert script.answer("fix-model", "--row", job, "--model-name", REAL, "--apply")["next"] == []
 
-    def test_where_nothing_is_to_do_nothing_comes_next(self, bench, rows, script):
-        job = bench.job(job_status="Started")
+    def squeue(self, settings, tmp_path, body):
+        """Clients of SLURM that the script finds."""
+        folder = tmp_path / "bin"
+        folder.mkdir(exist_ok=True)
+        for name in ("squeue", "sacct"):
+            (folder / name).write_text(f"#!/bin/sh\n{body}\n")
+            (folder / name).chmod(0o755)
+        settings.setenv("PATH", f"{folder}:/usr/bin:/bin")
+
+    def test_where_nothing_is_to_do_nothing_comes_next(self, bench, rows, script, settings, tmp_path):
+        self.squeue(settings, tmp_path, "")
+        job = bench.job(job_status="Started", created_at=datetime.now(UTC).isoformat())
         bench.load()
         answer = script.answer("drop-stale")
-        assert answer["summary"] == "DRY RUN: nothing written; nothing to do"
-        assert len(answer["data"]["stays"]) == 1, job
+        assert (answer["exit"], answer["summary"]) == (0, "DRY RUN: nothing written; nothing to do")
+        assert answer["data"]["stays"] == [f"row {job} stays: whether its job is live is unknown"]
         assert (answer["data"]["changes"], answer["next"]) == ([], [])
+
+    @pytest.mark.parametrize(
+        ("said", "exit_code", "problem"),
+        [
+            ("slurm_load_jobs error: Unable to contact slurm controller (connect failure)", 4,
+             ("scheduler-unavailable", "squeue", "run this again later")),
+            (None, 3, ("no-scheduler", "squeue", "run this where SLURM's clients are")),
+        ],
+    )  # fmt: skip
+    def test_a_scheduler_that_does_not_answer_is_told(
+        self, bench, rows, script, settings, tmp_path, said, exit_code, problem
+    ):
+        """What is stale cannot be known then, which is not the same as nothing."""
+        if said is None:
+            settings.setenv("PATH", str(tmp_path))
+        else:
+            self.squeue(settings, tmp_path, f"echo '{said}' >&2; exit 1")
+        job = bench.job(job_status="Started")
+        bench.load()
+        dry = script.answer("drop-stale")
+        assert (dry["exit"], dry["summary"]) == (exit_code, "DRY RUN: nothing written; what is to do is unknown")
+        first = dry["problems"][0]
+        assert (first["code"], first["where"], first["fix"]) == problem
+        stays = [f"row {job} stays: whether its job is live is unknown"]
+        assert (dry["data"]["stays"], dry["next"]) == (stays, [])
+        applied = script.answer("drop-stale", "--apply")
+        assert (applied["exit"], applied["summary"]) == (exit_code, "nothing done")
+        one = script.answer("drop-stale", "--row", job, "--apply")
+        assert (one["exit"], one["problems"][0]["found"]) == (exit_code, "whether its job is live is unknown")
+        assert one["problems"][1] == first
+        assert only(rows, "sandbox_jobs", job)
+        bench.rows.execute("UPDATE sandbox_jobs SET job_status = 'Failed'")
+        assert script.answer("drop-stale")["exit"] == 0  # nothing hangs on the answer
 
     def test_a_sheet_for_who_may_install_functions(self, bench, rows, script, tmp_path, backend):
         job = bench.job(bench.served)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
 
 import pytest
 
@@ -16,7 +17,8 @@ def script(capsys, settings):
     return Script.named("iris/relaunch_eval", capsys)
 
 
-def test_the_command_has_name_retries_and_path(script, settings):
+def test_the_command_has_name_retries_and_path(script, settings, tmp_path):
+    settings.chdir(tmp_path)
     settings.setenv("BENCHWRIGHT_IRIS_REGION", "us-east5")
     settings.setenv("BENCHWRIGHT_IRIS_LAUNCH", "'/opt/my env/bin/python' eval/cloud/launch_eval_iris.py")
     settings.setenv("BENCHWRIGHT_IRIS_BIN", "/opt/iris/bin")
@@ -24,10 +26,32 @@ def test_the_command_has_name_retries_and_path(script, settings):
     launch, check = answer["next"]
     assert launch == (
         "PATH=/opt/iris/bin:\"$PATH\" '/opt/my env/bin/python' eval/cloud/launch_eval_iris.py --preset tb2"
-        f" --model 'org/a model' --job_name {JOB} --max-retries 2 2>&1 | tee {JOB}.launch.log"
+        f" --model 'org/a model' --job_name {JOB} --max-retries 2 2>&1 | tee {tmp_path}/{JOB}.launch.log"
     )
-    assert shlex.split(check)[-3:-1] == ["us-east5", "--launch-log"]
-    assert (answer["exit"], answer["data"]["region"]) == (0, "us-east5")
+    assert shlex.split(check)[-3:] == ["us-east5", "--launch-log", f"{tmp_path}/{JOB}.launch.log"]
+    assert (answer["exit"], answer["data"]["region"], answer["data"]["notes"]) == (0, "us-east5", [])
+
+
+def test_both_commands_mean_one_log_wherever_the_launch_is_run(script, settings, tmp_path):
+    checkout = tmp_path / "the checkout"
+    (checkout / "eval").mkdir(parents=True)
+    settings.chdir(tmp_path)
+    settings.setenv("BENCHWRIGHT_IRIS_LAUNCH", "echo 'Region pin: found -> us-east5'")
+    launch, check = script.answer(JOB, "--region", "us-east5")["next"]
+    subprocess.run(["bash", "-c", launch], cwd=checkout, check=True, capture_output=True)
+    done = subprocess.run(["bash", "-c", check], cwd=checkout, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, f"{JOB} is pinned to us-east5")
+
+
+def test_without_iris_on_the_path_nothing_is_pinned_and_that_is_said(script):
+    code, lines = script.run(JOB, "--region", "us-east5")
+    assert (code, lines[:2]) == (
+        0,
+        [
+            f"{JOB}: the launch once more, for us-east5",
+            "BENCHWRIGHT_IRIS_BIN is not set: the region is pinned only where iris is on the path already",
+        ],
+    )
 
 
 @pytest.mark.parametrize("arrow", ["\N{RIGHTWARDS ARROW}", "->"])
@@ -38,6 +62,9 @@ def test_the_region_that_a_launch_says(script, tmp_path, arrow):
     other = script.answer(JOB, "--region", "eu-west4", "--launch-log", log)
     assert (other["exit"], other["problems"][0]["code"]) == (1, "other-region")
     assert (other["problems"][0]["found"], other["problems"][0]["expected"]) == ("pinned to us-east5", "eu-west4")
+    log.write_text(f"\x1b[32mRegion pin:\x1b[0m \x1b[1mdiscovered {arrow} \x1b[38;5;2mus-east5\x1b[0m\n")
+    assert script.answer(JOB, "--region", "us-east5", "--launch-log", log)["exit"] == 0
+    assert script.answer(JOB, "--region", "eu-west4", "--launch-log", log)["exit"] == 1
     log.write_text("launched\n")
     none = script.answer(JOB, "--region", "us-east5", "--launch-log", log)
     assert (none["exit"], none["problems"][0]["found"]) == (5, "no line 'Region pin: ... -> REGION'")

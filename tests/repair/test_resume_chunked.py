@@ -16,7 +16,9 @@ import pytest
 
 from audit_runs import settle
 from benchwright.rehearsal.harbor_jobs import JobShape, grow_job
+from benchwright.repair.resume.listener import _DEFAULTS
 from kills import kills
+from real_harbor import HARBOR
 from scripts_in_process import Script
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,7 +65,8 @@ class Cluster:
         if not folder.exists():
             grow_job(folder, ("pass", "no-sandbox"), JobShape(model=f"hosted_vllm/{model}"))
         config = folder / "config.json"
-        config.write_text(json.dumps(json.loads(config.read_text()) | settings))
+        launched = {"timeout_multiplier": 16.0, "n_concurrent_trials": 32}
+        config.write_text(json.dumps(json.loads(config.read_text()) | launched | settings))
         settle(folder)
         return folder
 
@@ -336,6 +339,37 @@ def test_what_harbor_would_refuse_is_told_before_anything_is_fired(script, clust
     }
     assert answer["summary"] == "nothing was fired; 2 chunks of 3 models: 2 waiting"
     assert (cluster.calls, cluster.state.exists()) == ([], False)
+
+
+def test_what_harbor_left_out_is_its_default(script, cluster):
+    """Harbor writes no defaults, and compares them all the same."""
+    cluster.models("org/one")
+    config = cluster.job("org/one") / "config.json"
+    settings = json.loads(config.read_text())
+    del settings["timeout_multiplier"], settings["n_concurrent_trials"]
+    config.write_text(json.dumps(settings))
+    settle(config.parent)
+    answer = script.answer("--priority-file", cluster.list, "--apply")
+    assert (answer["exit"], codes(answer), cluster.calls) == (1, ["config-conflict", "config-conflict"], [])
+    assert [(problem["found"], problem["fix"]) for problem in answer["problems"]] == [
+        ("1.0", "say what the launch said: --timeout-multiplier 1.0"),
+        ("4", "say what the launch said: --n-concurrent 4"),
+    ]
+    script = replace(script, always=(*script.always, "--timeout-multiplier", "1.0"))
+    words = ("--priority-file", cluster.list)
+    assert script.answer(*words, "--n-concurrent", "4")["exit"] == 0
+    config.write_text(json.dumps(settings | {"orchestrator": {"type": "local", "n_concurrent_trials": 8}}))
+    settle(config.parent)
+    assert script.answer(*words, "--n-concurrent", "4")["problems"][0]["found"] == "8"
+    assert script.answer(*words, "--n-concurrent", "8")["exit"] == 0
+
+
+def test_the_defaults_are_those_of_real_harbor():
+    python = HARBOR.with_name("python")
+    ask = "from harbor.models.job.config import JobConfig; import json; "
+    ask += f"print(json.dumps({{name: JobConfig.model_fields[name].default for name in {sorted(_DEFAULTS)}}}))"
+    done = subprocess.run([python, "-c", ask], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == _DEFAULTS
 
 
 def test_a_job_that_may_be_live_is_not_resumed(script, cluster):

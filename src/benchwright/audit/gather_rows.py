@@ -21,9 +21,14 @@ from benchwright.slurm import is_job_id
 _APART = timedelta(days=1)
 """How far a row's time of submission and the scheduler's may be apart, and it still be the same job."""
 _GONE = timedelta(days=7)
-"""A job that no scheduler here knows, and whose row has shown no sign for longer than any job may run, is not live."""
+"""A job that no scheduler here knows, and whose row has shown no sign for longer than any job may run, is not live.
+
+So is one that its row does not name."""
 
 _MISFILED = frozenset({"hash-benchmark", "run-dir-benchmark", "other-benchmark"})
+
+NOT_ALL_VISIBLE = "this key may not see every row"
+SEES_ALL = "use SUPABASE_SERVICE_ROLE_KEY, or DATABASE_URL"
 
 OfRun = Literal["yes", "no", "maybe"]
 
@@ -81,7 +86,7 @@ def row_facts(found: FoundRows, leg: Leg, by: Judging) -> tuple[RowFacts, ...] |
     """
     rows = tuple(_facts(one, leg, _of_run(leg, one, found.rows, by.scheduler), by) for one in found.rows)
     if not found.whole and not any(row.of_run == "yes" for row in rows):
-        return "this key may not see every row: use SUPABASE_SERVICE_ROLE_KEY, or DATABASE_URL"
+        return f"{NOT_ALL_VISIBLE}: {SEES_ALL}"
     return rows
 
 
@@ -187,7 +192,7 @@ def is_live(row: JobRow, of_run: OfRun, by: Judging) -> bool | None:
         return None
     if ended:
         return False
-    return False if row.slurm_job_id and _is_gone(row, by.now) else None
+    return False if _is_gone(row, by.now) else None
 
 
 def _is_gone(row: JobRow, now: datetime) -> bool:

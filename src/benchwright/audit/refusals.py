@@ -5,6 +5,7 @@ The rules recommend one thing; a writer that may not write says all that is wron
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 from benchwright.audit import commands, gates
@@ -82,6 +83,9 @@ def _of_proof(facts: EvalFacts, trials: TrialFacts) -> Iterator[Problem]:
         share = 100 * trials.errors[gates.TIMEOUT] / trials.attempted
         found = f"{share:.0f} % of the trials timed out on a TPU leg: its score says nothing of the model"
         yield _problem(facts, "contaminated", found, "below 80 %", commands.launch_command(facts))
+    if abs(trials.reward_sum) == sys.float_info.max:
+        found = "the sum of its rewards is larger than any number that is kept, and no score"
+        yield _problem(facts, "score-unknown", found, "rewards of a scale that is meant")
     if not trials.whole:
         yield _problem(facts, "aggregate-alone", "an aggregate alone was read: no trial is proved", "its trials")
     if trials.rejecting:

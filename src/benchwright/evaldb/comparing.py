@@ -35,7 +35,19 @@ def _is_same_json(one: Any, other: Any) -> bool:
         return one.keys() == other.keys() and all(_is_same_json(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(_is_same_json, one, other))
-    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)  # True == 1 in Python alone
+    if isinstance(one, bool) != isinstance(other, bool):  # True == 1 in Python alone
+        return False
+    return bool(one == other) or _is_same_float(one, other)
+
+
+def _is_same_float(one: Any, other: Any) -> bool:
+    """Whether a number is a float that was written out: beyond 10**22 its digits are not all its own."""
+    if {type(one), type(other)} != {int, float}:
+        return False
+    try:
+        return float(one) == float(other)
+    except OverflowError:
+        return False
 
 
 def _is_moment(one: str, other: str) -> bool:

@@ -25,6 +25,8 @@ _OWN = ("--job_name", "--job-name", "--max-retries", "--max_retries")
 """What the launch is given here."""
 _MOST_BYTES = 2**26
 _REGION = re.compile(r"[a-z][a-z0-9-]*[a-z0-9]")
+_COLOUR = re.compile(r"\x1b\[[0-9;:]*[A-Za-z]")
+"""What a launcher that thinks that it is at a terminal puts around words (ECMA-48, control sequences)."""
 _PIN = re.compile(r"Region pin:[^\n]*(?:\N{RIGHTWARDS ARROW}|->)[ \t]*(\S+)")
 
 
@@ -74,8 +76,15 @@ class Relaunch:
 
     @property
     def log(self) -> str:
-        """The file that the launch's output goes to."""
-        return f"{self.job}.launch.log"
+        """The file that the launch's output goes to, wherever the launch is run: it is in the current folder."""
+        return str(Path(f"{self.job}.launch.log").absolute())
+
+    @property
+    def unpinned(self) -> str | None:
+        """What is to be seen to where the command does not put iris on the path itself; None where it does."""
+        if self.iris_bin:
+            return None
+        return f"{BIN_VARIABLE} is not set: the region is pinned only where iris is on the path already"
 
 
 def _words(where: str, text: str, problems: list[Problem]) -> list[str]:
@@ -93,7 +102,7 @@ def check_region(output: str, region: str) -> None:
         Failure: it says another one (code ``other-region``, exit 1), or none (``no-region``, exit 5): then it may
             write to the bucket of any.
     """
-    pins = _PIN.findall(output)
+    pins = _PIN.findall(_COLOUR.sub("", output))
     if not pins:
         fix = "stop the job, put the folder of iris first in PATH, and launch again"
         problem = Problem("no-region", "the launch", "no line 'Region pin: ... -> REGION'", region, fix)

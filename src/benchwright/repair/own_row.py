@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -96,11 +96,21 @@ def own_rows(database: EvalDatabase, records: Sequence[Record]) -> list[OwnRow]:
     ]
 
 
-def liveness(rows: Sequence[JobRow], clients: Clients, now: datetime) -> dict[str, bool | None]:
-    """Whether the job of each row waits or runs, by the row's id; None where nobody can say."""
+@dataclass(frozen=True, slots=True)
+class Liveness:
+    """Whether the job of each row waits or runs, by the row's id, None where nobody can say; ``failures`` are why."""
+
+    of: Mapping[str, bool | None]
+    failures: tuple[Failure, ...] = ()
+
+
+def liveness(rows: Sequence[JobRow], clients: Clients, now: datetime) -> Liveness:
+    """Ask the scheduler for the jobs of rows."""
     ids = [row.slurm_job_id for row in rows if row.slurm_job_id and is_job_id(row.slurm_job_id)]
-    by = Judging(None, ask(clients, ids)[0], frozenset(), now)
-    return {row.id: is_live(row, "no", by) for row in rows}
+    scheduler, failures = ask(clients, ids)
+    by = Judging(None, scheduler, frozenset(), now)
+    live = {row.id: is_live(row, "no", by) for row in rows}
+    return Liveness(live, tuple(map(_without_option, failures)) if None in live.values() else ())
 
 
 def check_at_rest(row: JobRow, live: bool | None, *, deletes: bool = False) -> None:
@@ -118,6 +128,15 @@ def check_at_rest(row: JobRow, live: bool | None, *, deletes: bool = False) -> N
         raise Failure(problem, exit=Exit.REFUSED)
     if live is None and (deletes or row.job_status not in ENDED):
         job = f"job {row.slurm_job_id}" if row.slurm_job_id else "a job that the row does not name"
-        fix = "run this where SLURM's clients know the job, or say where the run is: --job-dir DIR"
+        fixes = ["run this where SLURM's clients know the job"] if row.slurm_job_id else []
+        fixes += ["say where the run is: --job-dir DIR"] if deletes else []
+        fix = ", or ".join(fixes) or "wait for its run to end: a row without a sign for 7 days has none"
         problem = Problem("unknown-live", f"row {row.id}", f"whether {job} is live is unknown", "one that is not", fix)
         raise Failure(problem, exit=Exit.REFUSED)
+
+
+def _without_option(failure: Failure) -> Failure:
+    """The failure of a scheduler as a repair tells it, which cannot go without."""
+    fix = "run this where SLURM's clients are"
+    problems = [replace(one, fix=fix) if one.code == "no-scheduler" else one for one in failure.problems]
+    return Failure(problems, exit=failure.exit)

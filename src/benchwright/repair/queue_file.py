@@ -61,7 +61,7 @@ def append_to_queue(path: Path, entries: Sequence[str], *, apply: bool) -> Appen
 
 def _entries(path: Path, content: bytes) -> list[str]:
     try:
-        lines = content.decode().splitlines()
+        lines = content.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:
         raise Failure(Problem("not-flat", str(path), "no text in UTF-8", _FORM), exit=Exit.NO) from None
     wrong = [

@@ -11,6 +11,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from benchwright.audit.facts import RowFacts
 from benchwright.audit.gather import Gathered, ShowProgress
+from benchwright.audit.gather_rows import NOT_ALL_VISIBLE, SEES_ALL
 from benchwright.audit.refusals import refusals
 from benchwright.audit.registration import lacks
 from benchwright.audit.rows import own, scored
@@ -60,6 +61,9 @@ def push(
     offline = _is_offline(leg, found, options, settings)
     refused = [problem for problem in refusals(leg.facts) if not (offline and problem.code == "rows-unknown")]
     if refused:
+        if leg.facts.why_unknown("rows").startswith(NOT_ALL_VISIBLE):  # to an audit that may be no trouble
+            problem = Problem("no-permission", "database", NOT_ALL_VISIBLE, "a key that may", SEES_ALL)
+            found.troubles.add(Failure(problem, exit=Exit.ENVIRONMENT))
         return refused_outcome(leg, refused, found.troubles, applies=options.apply, now=now)
     pushing = _Pushing(options, leg, identity_of(leg, options.asked), settings, offline, talk)
     with pushing.folders(progress) as folders:

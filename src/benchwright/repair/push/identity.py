@@ -42,7 +42,16 @@ class Asked:
             wrong.append(Problem("usage", _FLAGS["model"], f"{self.model!a}", "NAME or ORG/NAME"))
         if wrong:
             raise Failure(wrong, exit=Exit.USAGE)
-        if refused := [*_misnamed(self.model, self.benchmark, tag, tuple(filter(None, [self.model])))]:
+        self.check_meant(tag, [self.model] if self.model else [])
+
+    def check_meant(self, tag: str, models: Sequence[str] = ()) -> None:
+        """Whether somebody meant to give these names; ``models`` are those whose run ``tag`` is.
+
+        Raises:
+            Failure: the number that a server gave the model, a dataset's hash, or the name of a run (exit 5); every
+                problem.
+        """
+        if refused := [*_misnamed(self.model, self.benchmark, tag, tuple(models))]:
             raise Failure(refused, exit=Exit.REFUSED)
 
 

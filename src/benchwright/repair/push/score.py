@@ -22,7 +22,7 @@ def metrics_of_trials(trials: Sequence[Trial]) -> list[dict[str, Any]]:
     """
     attempted = [trial for trial in trials if trial.attempted]
     values = [trial.reward or 0.0 for trial in attempted]
-    found = [{"name": "accuracy", "value": math.fsum(values) / len(values)}]
+    found = [{"name": "accuracy", "value": _mean(values, len(values))}]
     error = standard_error(attempted)
     if error is not None:
         found.append({"name": "accuracy_stderr", "value": error})
@@ -31,9 +31,7 @@ def metrics_of_trials(trials: Sequence[Trial]) -> list[dict[str, Any]]:
         for name, value in _numbers(trial):
             if name != trial.reward_key or trial.reward is None:
                 others[name].append(value)
-    found += [
-        {"name": OTHER_REWARDS + name, "value": math.fsum(others[name]) / len(attempted)} for name in sorted(others)
-    ]
+    found += [{"name": OTHER_REWARDS + name, "value": _mean(others[name], len(attempted))} for name in sorted(others)]
     return found
 
 
@@ -50,7 +48,10 @@ def standard_error(trials: Iterable[Trial]) -> float | None:
     several = [rewards for _, rewards in sorted(by_task.items(), key=repr) if len(rewards) > 1]
     if not several:
         return None
-    return math.sqrt(math.fsum(statistics.variance(rewards) / len(rewards) for rewards in several)) / len(several)
+    exponent = _exponent(reward for rewards in several for reward in rewards)
+    scaled = [[math.ldexp(reward, -exponent) for reward in rewards] for rewards in several]
+    spread = math.fsum(statistics.variance(rewards) / len(rewards) for rewards in scaled)
+    return math.ldexp(math.sqrt(spread) / len(several), exponent)
 
 
 def stats_of_trials(trials: Sequence[Trial]) -> dict[str, Any]:
@@ -90,14 +91,24 @@ def _eval(trials: Sequence[Trial]) -> dict[str, Any]:
         exception = _exception(trial)
         if exception is not None:
             exceptions.setdefault(exception, []).append(trial.folder)
-    mean = math.fsum(trial.reward or 0.0 for trial in trials) / len(trials)
     return {
         "n_trials": len(rewarded),
         "n_errors": sum(map(len, exceptions.values())),
-        "metrics": [{"mean": mean}],
+        "metrics": [{"mean": _mean([trial.reward or 0.0 for trial in trials], len(trials))}],
         "reward_stats": rewards,
         "exception_stats": exceptions,
     }
+
+
+def _mean(values: Sequence[float], number: int) -> float:
+    """The sum of rewards over a number of trials, also where no float is as large as the sum."""
+    exponent = _exponent(values)
+    return math.ldexp(math.fsum(math.ldexp(value, -exponent) for value in values) / number, exponent)
+
+
+def _exponent(values: Iterable[float]) -> int:
+    """The power of two that values are scaled by, so that none is above 1; no digit is lost by it."""
+    return math.frexp(max(map(abs, values), default=0.0))[1]
 
 
 def _numbers(trial: Trial) -> list[tuple[str, float]]:

@@ -59,42 +59,46 @@ class Registration:
         if self.options.action == "undo":
             return self._undone(owners)
         with open_database(self.options.database, self.settings, self.patience) as database:
-            wanted, remarks = self._wanted(database, owners)
+            wanted, remarks, unasked = self._wanted(database, owners)
             if not self.options.apply:
-                known = partial(preview, self.options.action, place=database.place, folder=self._folder)
-                return planned([known(subject, plan) for subject, plan in wanted], remarks)
+                known = partial(preview, self.options.action, database=database, folder=self._folder)
+                return planned([known(subject, plan) for subject, plan in wanted], remarks, unasked)
             writer = open_writer(self.options.database, self.settings, self.patience)
             try:
-                return self._applied(wanted, remarks, writer)
+                done, failures = self._applied(wanted, database, writer)
+                return told(done, remarks, [*failures, *unasked])
             finally:
                 writer.close()
 
-    def _applied(self, wanted: Sequence[Planned], remarks: Sequence[str], writer: RowWriter) -> Outcome:
+    def _applied(
+        self, wanted: Sequence[Planned], database: EvalDatabase, writer: RowWriter
+    ) -> tuple[list[Done], list[Failure]]:
+        written = partial(carry_out, self.options.action, database=database, writer=writer, folder=self._folder)
         done: list[Done] = []
         failures: list[Failure] = []
         for subject, plan in wanted:
             try:
-                done.append(carry_out(self.options.action, subject, plan, writer, self._folder))
+                done.append(written(subject, plan))
             except Failure as failure:
                 failures.append(failure)
         if failures and not done:
             problems = [problem for failure in failures for problem in failure.problems]
             raise Failure(problems, exit=max(failure.exit for failure in failures))
-        return told(done, remarks, failures)
+        return done, failures
 
     @property
     def _folder(self) -> Path:
         return self.options.undo_dir or undo_folder(self.settings)
 
-    def _wanted(self, database: EvalDatabase, owners: Owners) -> tuple[list[Planned], list[str]]:
-        """What is to be repaired, each with how it is planned, and what of it stays, in words."""
+    def _wanted(self, database: EvalDatabase, owners: Owners) -> tuple[list[Planned], list[str], Sequence[Failure]]:
+        """What is to be repaired, each with how it is planned; what of it stays, in words; and who did not answer."""
         options = self.options
         if options.action == "drop-stale":
             return self._stale(database, owners)
         if options.action == "drop-orphan-benchmark":
             name = str(options.benchmark_name)
             owner = min(owners.names)
-            return [(subject_of(name), lambda: drop_orphan_benchmark(database, name, owner))], []
+            return [(subject_of(name), lambda: drop_orphan_benchmark(database, name, owner))], [], ()
         id = row_id(str(options.row))
         plans: Mapping[str, Callable[[EvalDatabase, Owners, str], Repair]] = {
             "fix-model": self._fix_model,
@@ -102,7 +106,7 @@ class Registration:
             "link-traces": self._link_traces,
             "deregister": self._deregister,
         }
-        return [(id, partial(plans[options.action], database, owners, id))], []
+        return [(id, partial(plans[options.action], database, owners, id))], [], ()
 
     def _fix_model(self, database: EvalDatabase, owners: Owners, id: str) -> Repair:
         return fix_model(database, self._at_rest(database, owners, id), str(self.options.model_name))
@@ -118,7 +122,7 @@ class Registration:
 
     def _at_rest(self, database: EvalDatabase, owners: Owners, id: str) -> OwnRow:
         own = owners.row(database, id)
-        check_at_rest(own.row, liveness([own.row], self.clients, self.now)[id])
+        check_at_rest(own.row, liveness([own.row], self.clients, self.now).of[id])
         return own
 
     def _deregister(self, database: EvalDatabase, owners: Owners, id: str) -> Repair:
@@ -133,7 +137,7 @@ class Registration:
             problem = Problem("spared", f"row {id}", "a logged decision spares it", expected)
             raise Failure(problem, exit=Exit.REFUSED)
         if options.job_dir is None and not options.iris:
-            check_at_rest(own.row, liveness([own.row], self.clients, self.now)[id], deletes=True)
+            check_at_rest(own.row, liveness([own.row], self.clients, self.now).of[id], deletes=True)
             return removal(database, own, options.action, reason_by_row(own.row))
         audit = AuditOptions(
             job_dirs=(options.job_dir,) if options.job_dir else (),
@@ -148,27 +152,30 @@ class Registration:
         found = gathered(audit, now=self.now, talk=self.talk, progress=self.progress)
         return removal(database, own, options.action, reason_by_audit(own.row, found.facts, self.now))
 
-    def _stale(self, database: EvalDatabase, owners: Owners) -> tuple[list[Planned], list[str]]:
+    def _stale(self, database: EvalDatabase, owners: Owners) -> tuple[list[Planned], list[str], Sequence[Failure]]:
         """The row that is named, or all that are stale, and those that are gone and whose removal was interrupted."""
         if self.options.row:
             id = row_id(self.options.row)
-            return [(id, partial(self._stale_row, database, owners, id))], []
+            return [(id, partial(self._stale_row, database, owners, id))], [], ()
         rows = owners.rows(database)
         open_ = [own for own in rows if own.row.job_status in WAITING]
         live = liveness([own.row for own in open_], self.clients, self.now)
-        stays = {own.row.id: why_not_stale(own.row, live[own.row.id], self.now) for own in open_}
+        stays = {own.row.id: why_not_stale(own.row, live.of[own.row.id], self.now) for own in open_}
         stale = [id for id, why in stays.items() if why is None]
         there = {own.row.id for own in rows}
         stale += [id for id in begun(self._folder, self.options.action, database.place) if id not in there]
         remarks = [f"row {id} stays: {why}" for id, why in stays.items() if why is not None]
-        return [(id, partial(self._stale_row, database, owners, id)) for id in stale], remarks
+        return [(id, partial(self._stale_row, database, owners, id)) for id in stale], remarks, live.failures
 
     def _stale_row(self, database: EvalDatabase, owners: Owners, id: str) -> Repair:
         own = owners.row(database, id)
-        why = why_not_stale(own.row, liveness([own.row], self.clients, self.now)[id], self.now)
+        live = liveness([own.row], self.clients, self.now)
+        why = why_not_stale(own.row, live.of[id], self.now)
         if why is not None:
             problem = Problem("not-stale", f"row {id}", why, "a row that waits for nothing")
-            raise Failure(problem, exit=Exit.REFUSED)
+            unasked = [problem for failure in live.failures for problem in failure.problems]
+            exit = max((failure.exit for failure in live.failures), default=Exit.REFUSED)
+            raise Failure([problem, *unasked], exit=exit)
         return removal(database, own, self.options.action, "stale, and its job is not live")
 
     def _undone(self, owners: Owners) -> Outcome:

@@ -51,6 +51,7 @@ class _Steps:
 
     database: EvalDatabase
     row: JobRow
+    wanted: str
     plan: list[Write] = field(default_factory=list)
     changes: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
@@ -66,6 +67,7 @@ class _Steps:
             owner=self.row.username,
             place=self.database.place,
             plan=tuple(self.plan),
+            wanted=self.wanted,
             changes=tuple(self.changes),
             remarks=tuple(self.remarks),
         )
@@ -80,8 +82,9 @@ def fix_model(database: EvalDatabase, own: OwnRow, name: str) -> Repair:
         Failure: the name is none, or the database has several such models (exit 2); it is a server's number, or the row
             has the name of another model already (code ``other-name``), exit 5; or as ``EvalDatabase.records``.
     """
-    row, steps = own.row, _Steps(database, own.row)
+    row = own.row
     right = _right_model(database, row, name)
+    steps = _Steps(database, row, right.id)
     trials = database.records("sandbox_trials", "job_id", [row.id], columns=("id",))
     usage = database.records("sandbox_trial_model_usage", "trial_id", [trial["id"] for trial in trials])
     wrong = _wrong_model(database.models(), row, right, usage)
@@ -118,9 +121,10 @@ def fix_benchmark(database: EvalDatabase, own: OwnRow, name: str, known: Benchma
     Raises:
         Failure: there is no such benchmark, or several (exit 2); or as for ``fix_model``.
     """
-    row, steps = own.row, _Steps(database, own.row)
+    row = own.row
     wrong = next((one for one in database.benchmarks() if one.id == row.benchmark_id), None)
-    right = _right_benchmark(database, name, known, wrong)
+    right = _right_benchmark(database, row, name, known, wrong)
+    steps = _Steps(database, row, right.id)
     if row.benchmark_id == right.id:
         return steps.repair("fix-benchmark")
     if wrong is None or not _is_misnamed(wrong.name, [row.model] if row.model else [], row.job_name):
@@ -220,6 +224,7 @@ def _right_model(database: EvalDatabase, row: JobRow, name: str) -> NamedRow:
     """The model with a name, or with that id; one that is not there is to be made, of the name without its prefix."""
     found = _called(database.models(), name, "model")
     if found is not None:
+        Asked(model=found.name).check_meant(row.job_name)
         return NamedRow(found.id, found.name)
     if _is_id(name):
         raise _none_called(name, "model", ())
@@ -227,13 +232,17 @@ def _right_model(database: EvalDatabase, row: JobRow, name: str) -> NamedRow:
     return model_row(database.models(), plain_model(name) or name, row.username)
 
 
-def _right_benchmark(database: EvalDatabase, name: str, known: Benchmarks, wrong: BenchmarkRow | None) -> NamedRow:
+def _right_benchmark(
+    database: EvalDatabase, row: JobRow, name: str, known: Benchmarks, wrong: BenchmarkRow | None
+) -> NamedRow:
     """The benchmark with a name, or with that id; one that is not there is to be made where it is ``known``."""
     rows = database.benchmarks()
     found = _called(rows, name, "benchmark")
+    meant = known.resolve(name) if found is None else None
+    if right := found or meant:
+        Asked(benchmark=right.name).check_meant(row.job_name, [row.model] if row.model else [])
     if found is not None:
         return NamedRow(found.id, found.name)
-    meant = known.resolve(name)
     if meant is None:
         raise _none_called(
             name, "benchmark", {*known.names, *(row.name for row in rows)}, f"describe it in {BENCHMARKS_FILE}"

@@ -12,13 +12,18 @@ from benchwright.repair.registration.carry_out import Done
 from benchwright.repair.registration.undo_file import Repair, UndoFile
 
 
-def planned(repairs: Sequence[Repair], remarks: Sequence[str]) -> Outcome:
-    """What a dry run tells."""
+def planned(repairs: Sequence[Repair], remarks: Sequence[str], failures: Sequence[Failure]) -> Outcome:
+    """What a dry run tells, where ``failures`` kept it from knowing all."""
     changes = [change for repair in repairs for change in repair.changes]
     stays = [*(remark for repair in repairs for remark in repair.remarks), *remarks]
-    summary = counted(len(changes), "change") + " to make" if changes else "nothing to do"
+    nothing = "what is to do is unknown" if failures else "nothing to do"
+    summary = counted(len(changes), "change") + " to make" if changes else nothing
     data = {"applied": False, "changes": changes, "repairs": [_repair(one) for one in repairs], "stays": stays}
-    return Outcome(f"{DRY_RUN}; {summary}", data, details=[*changes, *stays], closing=(DRY_RUN,))
+    problems = [problem for failure in failures for problem in failure.problems]
+    exit = max((failure.exit for failure in failures), default=Exit.DONE)
+    return Outcome(
+        f"{DRY_RUN}; {summary}", data, details=[*changes, *stays], problems=problems, exit=exit, closing=(DRY_RUN,)
+    )
 
 
 def undoing(file: UndoFile) -> Outcome:
@@ -40,7 +45,8 @@ def told(done: Sequence[Done], remarks: Sequence[str], failures: Sequence[Failur
         details += [f"{named(written.write)} stays: {_references(written)}" for written in one.kept]
         details += one.repair.remarks
     changed = sum(one.state == "done" for each in done for one in each.written)
-    summary = f"{counted(changed, 'write')} done" if changed else "nothing left to do"
+    nothing = "nothing done" if failures else "nothing left to do"
+    summary = f"{counted(changed, 'write')} done" if changed else nothing
     problems = [problem for failure in failures for problem in failure.problems]
     data = {
         "applied": True,

@@ -38,7 +38,7 @@ def link_traces(database: EvalDatabase, own: OwnRow, link: str, hub: TraceHub, j
     wanted = DATASETS + repo
     present = repo_of_link(row.hf_traces_link) if row.hf_traces_link else None
     if present == repo:
-        return _repair(database, row, None)
+        return _repair(database, row, wanted, None)
     names = _trial_names(database, row, job_dir)
     check_traces(repo, repo_facts(names, repo, hub.look(repo)))
     if row.hf_traces_link and (present is None or hub.look(present).state == "filled"):
@@ -47,7 +47,7 @@ def link_traces(database: EvalDatabase, own: OwnRow, link: str, hub: TraceHub, j
         raise Failure(problem, exit=Exit.REFUSED)
     read = {"hf_traces_link": row.hf_traces_link, "job_name": row.job_name, "job_status": row.job_status}
     update = Update("sandbox_jobs", {"id": row.id}, row.username, read=read, values={"hf_traces_link": wanted})
-    return _repair(database, row, update)
+    return _repair(database, row, wanted, update)
 
 
 def _trial_names(database: EvalDatabase, row: JobRow, job_dir: Path | None) -> frozenset[str]:
@@ -88,15 +88,16 @@ def check_traces(repo: str, found: TraceRepo) -> None:
     raise Failure(problem, exit=Exit.REFUSED)
 
 
-def _repair(database: EvalDatabase, row: JobRow, update: Update | None) -> Repair:
+def _repair(database: EvalDatabase, row: JobRow, wanted: str, update: Update | None) -> Repair:
     changes = []
     if update is not None:
-        changes.append(f"row {row.id}: traces {row.hf_traces_link or 'none'} -> {update.values['hf_traces_link']}")
+        changes.append(f"row {row.id}: traces {row.hf_traces_link or 'none'} -> {wanted}")
     return Repair(
         what="link-traces",
         subject=row.id,
         owner=row.username,
         place=database.place,
         plan=(update,) if update is not None else (),
+        wanted=wanted,
         changes=tuple(changes),
     )

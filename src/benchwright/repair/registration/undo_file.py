@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 from benchwright.contract import Exit, Failure, Problem, said, usage_error
 from benchwright.evaldb import Call, Insert, Record, Update, Write, Written
+from benchwright.evaldb.write_steps import named
 from benchwright.files import read_json, write_json
 
 _FORM = 1
@@ -30,13 +31,14 @@ _MADE: Mapping[str, Callable[[Record, Sequence[Record]], Call]] = {
 }
 """What drops a row that a repair makes, with the tasks of a benchmark."""
 State = Literal["writing", "written", "left", "undoing", "undone"]
-"""``writing`` until all of the plan is done; ``left`` where somebody else's write was in the way of the rest."""
+"""``writing`` until all of the plan is done; ``left`` where somebody else's write, or another wish, took its place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repair:
     """One repair of one row: ``what`` is its subcommand, ``subject`` the row's id, ``owner`` whose it is.
 
+    ``wanted`` is what the row is to point at, the id of a model or benchmark or a link; empty where that was not named.
     ``changes`` are what it does and ``remarks`` what it leaves, in words. Without a ``plan`` nothing is to be done.
     """
 
@@ -45,6 +47,7 @@ class Repair:
     owner: str
     place: str
     plan: tuple[Write, ...]
+    wanted: str = ""
     changes: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
@@ -56,9 +59,10 @@ class Repair:
 
     def with_rows(self, written: Sequence[Written]) -> Repair:
         """The same, with what it made as the database has it, filled columns too: as such it can be dropped."""
+        rows = {named(one.write): one.after for one in written if isinstance(one.write, Insert)}
         plan = [
-            replace(one.write, record=one.after) if isinstance(one.write, Insert) and one.after else one.write
-            for one in written
+            replace(write, record=rows.get(named(write)) or write.record) if isinstance(write, Insert) else write
+            for write in self.plan
         ]
         return replace(self, plan=tuple(plan))
 
@@ -96,6 +100,7 @@ class UndoFile:
             "subject": repair.subject,
             "owner": repair.owner,
             "place": repair.place,
+            "wanted": repair.wanted,
             "changes": list(repair.changes),
             "plan": [_as_json(write) for write in repair.plan],
         }
@@ -125,6 +130,7 @@ def read_undo(path: Path) -> UndoFile:
             owner=str(content["owner"]),
             place=str(content["place"]),
             plan=tuple(_write(one) for one in content["plan"]),
+            wanted=str(content.get("wanted", "")),
             changes=tuple(content["changes"]),
         )
     except OSError as error:

@@ -16,6 +16,8 @@ from benchwright.repair.resume.candidates import FoundJob
 LISTENER = "eval/unified_eval_listener.py"
 _DOTENVS = {"eval": "{cluster}_eval.env", "data": "{cluster}_eval_data_org.env"}
 ORGS = tuple(_DOTENVS)
+_DEFAULTS: Mapping[str, float] = {"timeout_multiplier": 1.0, "n_concurrent_trials": 4}
+"""What a job's configuration means that leaves it out (``harbor.models.job.config.JobConfig`` of 0.25.0)."""
 Word = str | EnvValue
 
 
@@ -108,12 +110,20 @@ def _of_settings(options: ListenerOptions, job: FoundJob) -> Iterator[tuple[Prob
     """Harbor compares these with the job's own, and resumes nothing where they differ."""
     said = {"timeout_multiplier": options.timeout_multiplier, "n_concurrent_trials": options.n_concurrent}
     for name, value in said.items():
-        own = job.settings.get(name)
-        if own is not None and own != value:
+        own = _setting(job, name)
+        if own != value:
             flag = "--n-concurrent" if name == "n_concurrent_trials" else "--timeout-multiplier"
             fix = f"say what the launch said: {flag} {own}"
             problem = Problem("config-conflict", f"{job.folder}: {name}", f"{own}", f"{value}, as the options say", fix)
             yield problem, Exit.NO
+
+
+def _setting(job: FoundJob, name: str) -> object:
+    """A setting of a job; older versions say it of their orchestrator, and newer ones write no default."""
+    for place in (job.settings, job.settings.get("orchestrator")):
+        if isinstance(place, Mapping) and place.get(name) is not None:
+            return place[name]
+    return _DEFAULTS[name]
 
 
 def _of_tunnel(options: ListenerOptions, job: FoundJob) -> Iterator[tuple[Problem, Exit]]:
