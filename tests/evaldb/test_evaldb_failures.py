@@ -185,7 +185,7 @@ class TestAway:
         assert problem.found == "no answer within 0.2 s"
 
     def test_a_server_that_keeps_quiet(self, small):
-        with small.open("postgres", Patience(attempts=3, answer_timeout=0.2, connect_timeout=0.2)) as database:
+        with small.open("postgres", Patience(attempts=3, answer_timeout=1, connect_timeout=1)) as database:
             database.models()
             pid = database._source._connection.info.backend_pid
             os.kill(pid, signal.SIGSTOP)
@@ -194,17 +194,17 @@ class TestAway:
                 exit_code, problem = failing(database.jobs)
             finally:
                 os.kill(pid, signal.SIGCONT)
-            assert time.monotonic() - start < 2
+            assert time.monotonic() - start < 30
             assert exit_code == Exit.REMOTE
-            assert problem.found == "nothing heard for 0.4 s"
+            assert problem.found == "nothing heard for 2 s"
             assert len(database.jobs()) == 1
 
     def test_an_answer_that_does_not_come(self, small):
         small.standin.fault = lambda request: time.sleep(0.6)
+        before = len(small.standin.seen)
         with small.open("supabase", Patience(answer_timeout=0.2)) as database:
-            start = time.monotonic()
             exit_code, problem = failing(database.models)
-        assert time.monotonic() - start < 0.6  # asked once
+        assert len(small.standin.seen) == before + 1
         assert (exit_code, problem.found) == (Exit.REMOTE, "timed out")
 
 

@@ -211,10 +211,10 @@ def test_half_characters_and_nan_do_not_make_a_text_unreadable(text, value):
 def test_a_text_that_is_cut_off_among_quotes_takes_no_longer_than_others(start, end):
     """Such as a result whose last field holds what was said to the model."""
     text = (start + r"he said \"no\" and \u00e9 " * 20_000 + end).encode()
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(NotJson):
         decode(text, msgspec.json.Decoder())
-    assert time.perf_counter() - begin < 2
+    assert time.process_time() - begin < 2
 
 
 def test_a_damaged_text_stays_damaged_when_it_has_nan_too():

@@ -184,9 +184,9 @@ def test_files_that_cannot_be_read(tmp_path):
 
 def test_a_large_spec_is_read_soon(write):
     many = [result(task_id=f"task {number}") for number in range(3000)]
-    start = time.monotonic()
+    start = time.process_time()
     assert len(Spec.load(write(*many)).results) == 3000
-    assert time.monotonic() - start < 15
+    assert time.process_time() - start < 15
 
 
 @pytest.mark.parametrize(
