@@ -209,8 +209,8 @@ def test_the_remedy_of_a_verdict_is_what_the_audit_prints(page, heading):
         "DEREGISTER+RESUME": commands.deregister(facts, row),
         "UPLOAD": commands.push(facts, "", traces=True).command,
         "LINK": commands.link(facts, row, "ORG/NAME").replace("https://huggingface.co/datasets/ORG/NAME", "URL"),
-        "FIX_MODEL": commands.repair("fix-model", row, "--model-name", "ORG/NAME"),
-        "FIX_BENCH": commands.repair("fix-benchmark", row, "--benchmark-name", "NAME"),
+        "FIX_MODEL": commands.repair(facts, "fix-model", row, "--model-name", "ORG/NAME"),
+        "FIX_BENCH": commands.repair(facts, "fix-benchmark", row, "--benchmark-name", "NAME"),
     }
     told = {cells[0]: cells[-1] for cells in rows(page, heading)}
     for verdict, command in printed.items():

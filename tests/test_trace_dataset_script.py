@@ -71,7 +71,34 @@ def test_what_was_uploaded_is_told_and_the_row_comes_next(script, emulator, job)
     assert (again["data"]["sent"], again["next"]) == (False, [])
     assert again["summary"].endswith("in 3 files: there already, and read back")
     assert script.answer(*words)["data"]["hub"] == "it holds just that"
-    assert script.answer(*words[:4])["data"]["hub"] == "it holds 4 rows of this run, to be replaced"
+    fewer = script.answer(*words[:4], "--forced-update")
+    assert fewer["data"]["hub"] == "it holds 4 rows of this run, to be replaced"
+    assert "--forced_update" in shlex.split(fewer["next"][0])
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (("--filter", "success"), "it holds 1 trial of this run that the new traces lack: {fail}"),
+        (("--filter", "failure"), "it holds 1 trial of this run that the new traces lack: {success}"),
+        (("--episodes", "last"), "it holds 4 rows of these trials, and the new traces 2"),
+    ],
+)
+def test_a_fuller_dataset_of_the_run_is_replaced_by_force_alone(script, emulator, job, words, found):
+    place = ("--job-dir", job.folder, "--repo_id", REPO)
+    assert script.answer(*place, "--episodes", "all", "--apply")["exit"] == 0
+    before = emulator.seen[-1]
+    for more in ((), ("--apply",)):
+        answer = script.answer(*place, *words, *more)
+        (problem,) = answer["problems"]
+        assert (answer["exit"], problem["code"], problem["where"]) == (5, "fuller-traces", REPO)
+        assert problem["found"] == found.format(success=job.name(0), fail=job.name(1))
+        assert problem["fix"].endswith("--filter none, --episodes all; --forced_update replaces them")
+    assert all(one.request.method == "GET" for one in emulator.seen[emulator.seen.index(before) + 1 :])
+    done = script.answer(*place, *words, "--forced_update", "--apply")
+    assert (done["exit"], done["data"]["sent"]) == (0, True)
+    fuller = script.answer(*place, "--episodes", "all", "--apply")
+    assert (fuller["exit"], fuller["data"]["rows"]) == (0, 4)
 
 
 def test_the_files_stay_where_they_are_wanted(script, emulator, job, tmp_path):

@@ -53,7 +53,12 @@ def dev_database(args: argparse.Namespace, shell: Shell) -> Outcome:
     from benchwright.rehearsal.postgres import LocalPostgres
 
     if (args.file is not None) != (args.action == "load"):
-        raise usage_error("FILE", "missing" if args.action == "load" else str(args.file), "with load, and only there")
+        raise usage_error(
+            "FILE",
+            "missing" if args.action == "load" else str(args.file),
+            "with load, and only there",
+            "dev_database.py load FILE",
+        )
     server = LocalPostgres(args.folder or default_folder())
     if args.action == "up":
         return up(server, shell)

@@ -36,6 +36,10 @@ except ModuleNotFoundError:
 from benchwright.cli import ScriptParser, Shell, command, option, run_script
 from benchwright.contract import Exit, Outcome
 
+OWN = ("username", "agent-name", "model-name", "benchmark-name", "hf-repo", "skip-hf", "forced-update", "iris-jobs")
+SOURCES = ("manifest", "jobs-root", "profile", "benchmarks", "grandfather", "db", "slurm")
+"""What the audit of a run is given as its push is."""
+
 
 def build_parser() -> ScriptParser:
     """Return the script's parser."""
@@ -53,6 +57,7 @@ def build_parser() -> ScriptParser:
     add("--model-name", metavar="NAME", help="the model, such as ORG/NAME")
     add("--benchmark-name", metavar="NAME", help="the benchmark, by a name, an alias or a dataset of it")
     add("--manifest", type=Path, metavar="FILE", help="what else a person says of the run; see audit_evals.py")
+    add("--jobs-root", type=Path, metavar="DIR", help="what relative paths in the manifest are below")
     traces = parser.add_argument_group("traces")
     add = traces.add_argument
     add("--hf-repo", metavar="ORG/NAME", help="their dataset (default: the row's, or the first organisation's)")
@@ -83,6 +88,7 @@ def manual_db_eval_push(args: argparse.Namespace, shell: Shell) -> Outcome:
         asked=Asked(args.agent_name, args.model_name, args.benchmark_name),
         username=args.username,
         manifest=args.manifest,
+        jobs_root=args.jobs_root,
         profile=args.profile,
         benchmarks=args.benchmarks,
         grandfather=args.grandfather,
@@ -91,7 +97,7 @@ def manual_db_eval_push(args: argparse.Namespace, shell: Shell) -> Outcome:
         iris_jobs=args.iris_jobs,
         apply=args.apply,
     )
-    uploader = HubTraces(settings_from_environment())
+    uploader = HubTraces(settings_from_environment(), forced=args.forced_update)
     outcome = push(options, uploader, now=datetime.now(UTC), talk=shell.talk, progress=shell.progress)
     for line in outcome.details if args.verbose else ():
         shell.talk(line)
@@ -107,14 +113,14 @@ def following(args: argparse.Namespace) -> list[str]:
     place = Path(args.job_dir).absolute() if is_here else args.job_dir
     if args.apply:
         audit = Path(__file__).resolve().parents[1] / "eval" / "audit_evals.py"
-        return [command(audit, place, *option("--benchmarks", args.benchmarks))] if is_here else []
-    words = ["--job-dir", place]
-    for name in ("username", "agent-name", "model-name", "benchmark-name", "manifest", "hf-repo", "db", "iris-jobs"):
-        words += option(f"--{name}", getattr(args, name.replace("-", "_")))
-    for name in ("profile", "benchmarks", "grandfather", "forced-update", "skip-hf", "slurm"):
-        words += option(f"--{name}", getattr(args, name.replace("-", "_")))
-    words += option("--no-slurm", args.slurm is False)
-    return [command(__file__, *words, "--apply")]
+        return [command(audit, place, *named(args, *SOURCES))] if is_here else []
+    return [command(__file__, "--job-dir", place, *named(args, *OWN, *SOURCES), "--apply")]
+
+
+def named(args: argparse.Namespace, *names: str) -> list[str]:
+    """The options of these names as they were given."""
+    words = [word for name in names for word in option(f"--{name}", getattr(args, name.replace("-", "_")))]
+    return words + option("--no-slurm", args.slurm is False)
 
 
 if __name__ == "__main__":

@@ -71,8 +71,12 @@ def build_parser() -> ScriptParser:
     add("--iris", nargs="+", default=[], metavar="BUCKET", help="every bucket that it may be in, for deregister")
     add("--iris-job", metavar="NAME", help="its name there")
     add("--iris-jobs", type=Path, metavar="FILE", help="the jobs table as CSV")
+    add("--manifest", type=Path, metavar="FILE", help="what else a person says of the run; see audit_evals.py")
+    add("--jobs-root", type=Path, metavar="DIR", help="what relative paths in the manifest are below")
+    add("--profile", metavar="NAME", help="whose error classes count (default: seven; see error_taxonomy.yaml)")
     add("--benchmarks", type=Path, metavar="FILE", help="more benchmarks, in the form of benchmarks.yaml")
     add("--grandfather", type=Path, metavar="LOGFILE", help="rows that stay: ROW_ID YYYY-MM-DD REASON")
+    add("--slurm", action=argparse.BooleanOptionalAction, help="ask squeue and sacct (default: where they ran it)")
     return parser
 
 
@@ -93,8 +97,12 @@ def repair_registration(args: argparse.Namespace, shell: Shell) -> Outcome:
         iris=tuple(args.iris),
         iris_job=args.iris_job,
         iris_jobs=args.iris_jobs,
+        manifest=args.manifest,
+        jobs_root=args.jobs_root,
+        profile=args.profile,
         benchmarks=args.benchmarks,
         grandfather=args.grandfather,
+        slurm=args.slurm,
         username=args.username,
         database=args.db,
         undo_dir=args.undo_dir,
@@ -123,7 +131,19 @@ def audit(args: argparse.Namespace) -> list[str]:
     place = ["--iris", *args.iris, *option("--iris-jobs", args.iris_jobs)] if args.iris else []
     place += [args.job_dir] if args.job_dir else []
     script = Path(__file__).resolve().parents[1] / "eval" / "audit_evals.py"
-    return [command(script, *place, *option("--benchmarks", args.benchmarks))] if place else []
+    return [command(script, *place, *judging(args), *option("--db", args.db))] if place else []
+
+
+def judging(args: argparse.Namespace) -> list[str]:
+    """What the audit of the run is given."""
+    return [
+        *option("--manifest", args.manifest),
+        *option("--jobs-root", args.jobs_root),
+        *option("--profile", args.profile),
+        *option("--benchmarks", args.benchmarks),
+        *option("--grandfather", args.grandfather),
+        *({None: (), True: ("--slurm",), False: ("--no-slurm",)}[args.slurm]),
+    ]
 
 
 def refused(args: argparse.Namespace, failure: Failure) -> Handoff:
@@ -161,8 +181,7 @@ def words(args: argparse.Namespace) -> list[str]:
         *args.iris[1:],
         *option("--iris-job", args.iris_job),
         *option("--iris-jobs", args.iris_jobs),
-        *option("--benchmarks", args.benchmarks),
-        *option("--grandfather", args.grandfather),
+        *judging(args),
         *option("--username", args.username),
         *option("--db", args.db),
         *option("--undo-dir", args.undo_dir),

@@ -145,12 +145,22 @@ def check(args: argparse.Namespace) -> None:
     from benchwright.repair.env_value import env_value
 
     problems = [
-        Problem("usage", f"--{name.replace('_', '-')}", "missing", "what the launch said")
+        Problem(
+            "usage",
+            f"--{name.replace('_', '-')}",
+            "missing",
+            "what the launch said",
+            f"--{name.replace('_', '-')} as it was launched",
+        )
         for name in NEEDED
         if args.launcher == "listener" and getattr(args, name) is None
     ]
     if "/" in args.tag_prefix or not is_key(args.tag_prefix):
-        problems.append(Problem("usage", "--tag-prefix", f"{args.tag_prefix!a}", "a name that a folder may have"))
+        problems.append(
+            Problem(
+                "usage", "--tag-prefix", f"{args.tag_prefix!a}", "a name that a folder may have", "--tag-prefix NAME"
+            )
+        )
     if args.pinggy_token and env_value(args.pinggy_token) is None:
         fix = "export EVAL_PINGGY_TOKEN=..., then --pinggy-token env:EVAL_PINGGY_TOKEN"
         found = "the token itself, for every process list and shell history to show"

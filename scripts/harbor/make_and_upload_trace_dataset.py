@@ -5,9 +5,10 @@ A row is an episode of a trial: what the agent and its surroundings said up to t
 trial, `all` has every one. A subagent's whole conversation is a row too; trace_source tells. Columns are those of
 Harbor's exporter, and reward and exception apart. Trials without a row are listed with the reason.
 
-The repo must be new, empty or this run's: a later upload of the run replaces the earlier in one commit. What was
-uploaded is read back, rows and trials, before a link to it is given. Stopped, it is run again: what the Hub has is not
-sent again.
+The repo must be new, empty or this run's: a later upload of the run replaces the earlier in one commit. Traces there
+of trials that count, or more rows of the same ones, are replaced by --forced_update alone (else 5). What was uploaded
+is read back, rows and trials, before a link to it is given. Stopped, it is run again: what the Hub has is not sent
+again.
 
 Settings, from the environment or a .env: HF_TOKEN, HF_ENDPOINT.
 """
@@ -50,6 +51,7 @@ def build_parser() -> ScriptParser:
     )
     add("--to_sharegpt", "--to-sharegpt", action="store_true", help="add the column conversations_sharegpt")
     add("--skip_register", "--skip-register", action="store_true", help="do not ask for the link onto the eval's row")
+    add("--forced_update", "--forced-update", action="store_true", help="replace traces of this run that hold more")
     add("--dataset-dir", "--dataset_dir", type=Path, metavar="DIR", help="keep the dataset's files there")
     add("--apply", action="store_true", help="upload")
     return parser
@@ -67,6 +69,7 @@ def make_and_upload_trace_dataset(args: argparse.Namespace, shell: Shell) -> Out
         repo=args.repo_id,
         rows=TraceOptions(episodes=args.episodes, outcome=outcome, sharegpt=args.to_sharegpt),
         dataset=args.dataset_dir,
+        forced=args.forced_update,
         apply=args.apply,
     )
     with shell.progress("reading trials") as progress:
@@ -82,6 +85,7 @@ def following(args: argparse.Namespace) -> list[str]:
         return [] if args.skip_register else [command(push, *where, "--hf-repo", args.repo_id)]
     words = [*where, "--repo_id", args.repo_id, "--episodes", args.episodes, "--filter", args.filter]
     words += option("--to_sharegpt", args.to_sharegpt) + option("--skip_register", args.skip_register)
+    words += option("--forced_update", args.forced_update)
     return [command(__file__, *words, *option("--dataset-dir", args.dataset_dir), "--apply")]
 
 

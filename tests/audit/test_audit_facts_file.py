@@ -114,7 +114,7 @@ def test_every_mistake_is_told_at_once(tmp_path):
 
 FIELDS = (
     "run_tag", "kind", "folder", "buckets", "agent", "model", "benchmark", "measurement", "moving", "profile",
-    "owners", "grandfathered", "job", "trials", "traces", "rows", "figures", "unknown", "notes",
+    "owners", "grandfathered", "job", "trials", "traces", "rows", "figures", "unknown", "given", "notes",
 )  # fmt: skip
 TRIAL_FIELDS = (
     "planned", "expected", "valid", "nonzero", "silent", "corrupt", "errors", "unscored", "benign", "informative",

@@ -68,6 +68,13 @@ def test_everything_that_is_wrong_is_told_at_once():
          [("rows-unclear", "rows r1, r2 are all of this run: which one stays is for you to say")]),
         (case(rows=[row(of_run="no", owner="them")]),
          [("pair-served", "row r1 of them serves this agent, model and benchmark with 0.3000")]),
+        *((case(rows=[row(**open_), row(id="r2", of_run="no", owner="them")]),
+           [("pair-served", "row r2 of them serves this agent, model and benchmark with 0.3000")])
+          for open_ in ({"status": "Started", "score": None}, {"status": "Pending"}, {"score": None})),
+        (case(rows=[row(), row(id="r2", of_run="no", owner="them")]), []),
+        (case(rows=[row(status="Started"), row(id="r2", of_run="no", owner="them", fails=True)]), []),
+        (case(rows=[row(status="Started"), row(id="r2", of_run="no", owner="them", score=None)]), []),
+        (case(agent="terminus-2", rows=[row(status="Started"), row(id="r2", of_run="no", agent="openhands")]), []),
         (case(trials=trials(stored_score=0.9)),
          [("score-disputed", "the aggregate stores the score 0.9000, and its trials make 0.3000")]),
         (case(rows=[row(live=None)]), [("job-unknown", "whether the job of row r1 is live is unknown")]),
@@ -78,6 +85,7 @@ def test_everything_that_is_wrong_is_told_at_once():
 )  # fmt: skip
 def test_each_gate_by_itself(facts, found):
     assert [(problem.code, problem.found) for problem in refusals(facts)] == found
+    assert all(problem.fix for problem in refusals(facts))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -92,6 +100,12 @@ def test_what_is_refused_is_in_step_with_the_verdict(name):
         unnamed = facts.model is None or facts.benchmark is None
         traces = judge(facts, now=NOW).checks.traces.status in ("fail", "unknown")  # a push makes sure of them itself
         assert refused or unnamed or traces
+
+
+def test_a_served_pair_says_what_is_to_be_done():
+    (problem,) = refusals(case(rows=[row(status="Started"), row(id="r2", of_run="no", owner="them")]))
+    assert problem.expected == "a pair without a score"
+    assert problem.fix == "leave this run without a score, or have a person say which of the two counts"
 
 
 @settings(max_examples=200, deadline=None)

@@ -46,7 +46,7 @@ def legs(settings, tmp_path):
 
 
 def rows_of(database, leg, *, job=DONE, scheduler=NOT_ASKED):
-    return row_facts(find_rows(database, leg.run), leg, Judging(job, scheduler, PROFILE.benign, NOW))
+    return row_facts(find_rows(database, [leg.run])[0], leg, Judging(job, scheduler, PROFILE.benign, NOW))
 
 
 def job_account(id: str, state: str, submit: datetime, end: datetime) -> JobAccount:
@@ -136,7 +136,7 @@ def test_rows_of_one_agent_model_and_benchmark_are_told(postgres, eval_rows, leg
     eval_rows.load()
     (leg,) = legs(run.folder)
     of = f"agent terminus-2, model {MODEL} and benchmark {BENCHMARK}"
-    assert doubles(find_rows(postgres, leg.run)) == [
+    assert doubles(find_rows(postgres, [leg.run])[0]) == [
         f"3 rows are of {of} (2 Finished, 1 Pending): the board shows one, by default the oldest"
     ]
 
@@ -296,7 +296,7 @@ def test_rows_that_have_not_ended_wait_for_their_jobs(postgres, eval_rows, legs,
     run.row(eval_rows, slurm_job_id="no id", job_status="Pending")
     eval_rows.load()
     (leg,) = legs(run.folder)
-    found = find_rows(postgres, leg.run)
+    found = find_rows(postgres, [leg.run])[0]
     assert found.scheduler_jobs(leg.run, NOW) == {"1": True, "2": False, "3": False, "4": False}
     assert found.job_ids == {"1", "2", "3", "4", "5"}
 

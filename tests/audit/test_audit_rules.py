@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchwright.audit import SETTLED, EvalFacts, Judgement, RowFacts, judge
+from benchwright.audit.facts import Given
 from benchwright.audit.gates import is_score_of
 
 NOW = datetime(2026, 9, 1, 12, tzinfo=UTC)
@@ -419,11 +420,13 @@ def test_a_score_that_says_nothing_goes_and_its_trials_are_not_kept(name: str) -
 def test_an_iris_job_is_pushed_from_its_bucket() -> None:
     name = "41 killed, and every gate passes"
     facts = msgspec.structs.replace(CASES[name][0], folder="gs://models/ot-agent/run/run", run_tag="run")
+    given = Given(iris_jobs="/lists/jobs.csv")
+    facts = msgspec.structs.replace(facts, buckets=("gs://models/ot-agent",), given=given)
     (action,) = judge(facts, now=NOW).actions
-    assert action.why == "register it, with the --iris-jobs of this audit where it had them"
+    assert action.why == "register it"
     assert action.command == (
         ".venv/bin/python scripts/database/manual_db_eval_push.py --job-dir gs://models/ot-agent/run/run "
-        "--model-name org/m --benchmark-name bench"
+        "--model-name org/m --benchmark-name bench --iris-jobs /lists/jobs.csv"
     )
     quoted = msgspec.structs.replace(facts, kind="iris-gpu", folder="s3://results/it's/run")
     assert "--job-dir 's3://results/it'\"'\"'s/run' " in judge(quoted, now=NOW).actions[0].command

@@ -135,7 +135,10 @@ def test_a_file_and_the_environments_command(tmp_path):
     assert iris_table(None, {}) is None
     with pytest.raises(Failure) as caught:
         iris_table(None, {"BENCHWRIGHT_IRIS_JOBS": "iris 'x"})
-    assert str(caught.value) == "BENCHWRIGHT_IRIS_JOBS: no closing quotation, expected a command's words"
+    assert str(caught.value) == (
+        "BENCHWRIGHT_IRIS_JOBS: no closing quotation, expected a command's words\n"
+        "    fix: export BENCHWRIGHT_IRIS_JOBS=... in words as for a shell"
+    )
     with pytest.raises(Failure) as caught:
         read_iris_jobs(tmp_path / "none.csv")
     assert caught.value.problems[0].found == "no such file or directory"

@@ -98,7 +98,7 @@ def test_both_backends_give_the_same(both, eval_rows, models, benchmarks, jobs, 
         lambda database: [database.jobs(benchmark=name) for name in names],
         lambda database: [database.jobs(job_name=name) for name in names],
         lambda database: [database.siblings(name) for name in names],
-        lambda database: database.rows_of(RunNames(tuple(asked), tuple(benchmarks), tuple(names), ("x",))),
+        lambda database: database.rows_of([RunNames(tuple(asked), tuple(benchmarks), tuple(names), ("x",))]),
     ]
     for database in both:
         database._registry = None  # of the example before

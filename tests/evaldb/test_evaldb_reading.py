@@ -152,7 +152,7 @@ def test_what_may_be_a_runs_says_why(database, eval_rows):
     eval_rows.job(other, benchmark)
     eval_rows.load()
     names = RunNames(("laion/x-8B",), ("dev_set_v2",), (run,), (of_id, "none"))
-    assert {found.row.id: found.by for found in database.rows_of(names)} == {
+    assert {found.row.id: found.by for found in database.rows_of([names])[0]} == {
         of_name: ("job-name",),
         of_pair: ("pair",),
         both: ("job-name", "pair"),
@@ -160,7 +160,8 @@ def test_what_may_be_a_runs_says_why(database, eval_rows):
         of_run: ("misnamed-benchmark",),
         of_id: ("id",),
     }
-    assert database.rows_of(RunNames()) == ()
+    assert database.rows_of([RunNames()]) == [()]
+    assert database.rows_of([]) == []
 
 
 def test_names_that_came_later_are_read_again(database, eval_rows):

@@ -391,7 +391,7 @@ class TestPlans:
             _, problem = refused(rows.writer("supabase"), deletion(rows, job))
         finally:
             rows.install_functions()
-        assert problem.found == "it has no function of version 2: benchwright_functions says 0"
+        assert problem.found == "it has no function of version 3: benchwright_functions says 0"
 
     def test_postgres_keeps_nothing_of_the_functions(self, rows, job):
         rows.drop_functions()
@@ -603,7 +603,7 @@ class TestTwoAtOnce:
         ("2026-09-01T12:00:00+00:00", "2026-09-01T12:00:00Z", True),
         ("2026-09-01T12:00:00+00:00", "2026-09-01T14:00:00+02:00", True),
         ("2026-09-01T12:00:00+00:00", "2026-09-01T12:00:01Z", False),
-        ("ab   ", "ab", True),
+        ("ab   ", "ab", False),
         ("ab", "ab ", False),
         (1, 1.0, True),
         (1, True, False),
@@ -616,7 +616,7 @@ class TestTwoAtOnce:
     ],
 )
 def test_what_is_the_same(stored, wanted, equal):
-    assert same(stored, wanted) is equal
+    assert same(stored, wanted, "started_at") is equal
 
 
 def test_differences_are_told_in_words():

@@ -197,7 +197,10 @@ def test_the_cache_is_never_inside_the_job(job):
     with pytest.raises(Failure) as caught:
         read_job(job, cache=ScanCache(job / "cache"))
     assert caught.value.exit is Exit.USAGE
-    assert str(caught.value) == f"cache: {job / 'cache'}, expected a folder outside of {job}"
+    assert (
+        str(caught.value)
+        == f"cache: {job / 'cache'}, expected a folder outside of {job}\n    fix: --cache DIR elsewhere"
+    )
     assert not (job / "cache").exists()
 
 

@@ -83,13 +83,14 @@ def test_what_else_is_no_job_says_what_it_is(job, tmp_path):
     one = DATA / "eval-tiny_bench-oracle-20260901_120000" / "write-answer__Deat6x7"
     (tmp_path / "nothing").mkdir()
     write(tmp_path / "notes" / "a.txt", "")
+    name_it = "name the folder that Harbor wrote the run's trials to"
     cases = {
         one: ("one trial of a job", f"the job is {one.parent}"),
         job.parent: ("a folder of 1 job", f"to look at all of them: --jobs-root {job.parent}"),
-        tmp_path / "nothing": ("an empty folder", ""),
-        tmp_path / "notes": ("no trial, and no job's config or result", ""),
-        tmp_path / "no such": ("no such file or directory", ""),
-        tmp_path / "notes" / "a.txt": ("not a directory", ""),
+        tmp_path / "nothing": ("an empty folder", name_it),
+        tmp_path / "notes": ("no trial, and no job's config or result", name_it),
+        tmp_path / "no such": ("no such file or directory", "name a folder that can be read"),
+        tmp_path / "notes" / "a.txt": ("not a directory", "name a folder that can be read"),
     }
     for path, told in cases.items():
         problem = problem_of(resolve_job_folder, path)

@@ -154,7 +154,7 @@ def test_the_row_of_the_launch_is_completed(pusher, tmp_path, status):
     run = AuditedRun(tmp_path, kinds=ERRED, row_id=numbered(9))
     waiting = {"job_status": status, "metrics": None, "stats": None, "hf_traces_link": None, "n_trials": 0}
     row = run.row(pusher.rows, id=numbered(9), **waiting, n_rep_eval=0, package_version=None, git_commit_id="c0ffee")
-    other = run.row(pusher.rows, id=numbered(8), username="grace", job_name="another")
+    other = run.row(pusher.rows, id=numbered(8), username="grace", job_name="another", job_status="Failed")
     pusher.rows.load()
     (theirs,) = [one for one in pusher.table("sandbox_jobs") if str(one["id"]) == other]
     outcome = pusher.push(run, skip_hf=False)

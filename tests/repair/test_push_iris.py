@@ -121,7 +121,10 @@ def test_a_name_that_leaves_the_folder_is_refused(copies, monkeypatch):
     with pytest.raises(Failure) as failure, copied_down("s3://results/job", "job", traces=True, progress=nothing):
         pass
     assert failure.value.exit == Exit.REFUSED
-    assert str(failure.value) == "s3://results/job/: an object called '..', expected names of files"
+    assert str(failure.value) == (
+        "s3://results/job/: an object called '..', expected names of files\n"
+        "    fix: have the object renamed or removed, by whoever wrote it"
+    )
     assert list(copies.iterdir()) == []
 
 

@@ -9,6 +9,8 @@ from push_runs import Pusher, StandInUploader, said
 
 from audit_runs import BENCHMARK, GOOD, MODEL, ORG, SERVED, AuditedRun, settle
 from benchwright.contract import Exit
+from benchwright.evaldb.postgres_writer import PostgresWriter
+from benchwright.evaldb.supabase_writer import SupabaseWriter
 from benchwright.rehearsal.harbor_jobs import JobShape
 from eval_databases import numbered
 
@@ -97,6 +99,124 @@ def test_a_pair_that_a_good_row_serves(pusher, tmp_path):
     pusher.rows.load()
     told = f"row {row} of grace serves this agent, model and benchmark with 0.3333"
     assert refused(pusher, run, forced=True) == [("pair-served", told)]
+
+
+@pytest.mark.parametrize("mine", [{"job_status": "Started"}, {"job_status": "Pending"}, {}])
+def test_a_row_without_a_score_beside_one_that_serves_the_pair(pusher, tmp_path, mine):
+    run = AuditedRun(tmp_path)
+    row = run.row(pusher.rows, username="grace", job_name="another")
+    run.row(pusher.rows, id=run.aggregate["id"], metrics=None, stats=None, hf_traces_link=None, **mine)
+    pusher.rows.load()
+    pusher.with_a_scheduler()
+    told = f"row {row} of grace serves this agent, model and benchmark with 0.3333"
+    assert refused(pusher, run, forced=True) == [("pair-served", told)]
+
+
+def test_a_link_to_a_finished_row_beside_another_one_gives_the_pair_no_second_score(pusher, tmp_path):
+    run = AuditedRun(tmp_path)
+    run.row(pusher.rows, username="grace", job_name="another")
+    own = run.row(pusher.rows, id=run.aggregate["id"], hf_traces_link=None)
+    pusher.rows.load()
+    outcome = pusher.push(run, skip_hf=False)
+    assert (said(outcome), outcome.exit) == ([], Exit.DONE)
+    (linked,) = [job for job in pusher.table("sandbox_jobs") if str(job["id"]) == own]
+    assert linked["hf_traces_link"] is not None
+
+
+class WhileTheTracesGoUp(StandInUploader):
+    """An upload during which somebody else writes a statement."""
+
+    statement = ""
+    rows = None
+
+    def upload(self, folder, repo, *, apply):
+        link = super().upload(folder, repo, apply=apply)
+        if apply:
+            self.rows.execute(self.statement)
+        return link
+
+
+@pytest.mark.parametrize("backend", ["postgres", "supabase"])
+@pytest.mark.parametrize(
+    ("statement", "code", "found"),
+    [
+        (
+            "UPDATE sandbox_jobs SET job_status = 'Finished' WHERE username = 'grace'",
+            "pair-served",
+            "row {other} of grace serves this agent, model and benchmark with 0.3333",
+        ),
+        (
+            "UPDATE sandbox_jobs SET model_id = (SELECT id FROM models WHERE name ~ 'other') WHERE username = 'ada'",
+            "contested",
+            f"row {{own}} has the model org/other, not {MODEL}",
+        ),
+        (
+            "UPDATE sandbox_jobs SET job_status = 'Failed' WHERE username = 'ada'",
+            "contested",
+            "row {own} has the status Failed, not Started",
+        ),
+        (
+            "UPDATE sandbox_jobs SET username = 'ada ' WHERE username = 'ada'",
+            "not-yours",
+            "row {own} is ada 's, and not ada's",
+        ),
+    ],
+)
+def test_what_changes_while_traces_go_up_is_looked_at_again(
+    eval_rows, hub, settings, tmp_path, backend, statement, code, found
+):
+    pusher = Pusher(eval_rows, hub, settings, tmp_path, backend)
+    pusher.with_a_scheduler()
+    run = AuditedRun(tmp_path)
+    pusher.rows.model("org/other")
+    other = run.row(pusher.rows, username="grace", job_name="another", job_status="Failed")
+    own = run.row(pusher.rows, id=run.aggregate["id"], metrics=None, job_status="Started", hf_traces_link=None)
+    pusher.rows.load()
+    pusher.uploader = WhileTheTracesGoUp(hub, sorted(run.truth.states))
+    pusher.uploader.rows, pusher.uploader.statement = pusher.rows, statement
+    outcome = pusher.push(run, skip_hf=False)
+    assert outcome.exit is Exit.REFUSED
+    assert (code, found.format(own=own, other=other)) in said(outcome)
+    assert pusher.count()["sandbox_trials"] == 0
+
+
+def test_a_manifest_of_relative_paths_says_of_a_run_what_its_folder_does_not(pusher, tmp_path):
+    run = AuditedRun(tmp_path, model=None)
+    manifest = tmp_path / "runs.csv"
+    manifest.write_text(f"job_dir,model\nelsewhere,org/other\n{run.tag},{MODEL}\n")
+    outcome = pusher.push(run, manifest=manifest, jobs_root=run.folder.parent, apply=False)
+    assert (said(outcome), outcome.data["plan"]["model"]) == ([], MODEL)
+    outcome = pusher.push(run, jobs_root=run.folder.parent)
+    assert (outcome.exit, said(outcome)) == (Exit.USAGE, [("usage", "without --manifest")])
+
+
+@pytest.mark.parametrize("noun", ["agent", "model", "benchmark"])
+def test_a_name_with_blanks_around_it(pusher, tmp_path, noun):
+    outcome = pusher.push(AuditedRun(tmp_path), **{noun: " small "})
+    assert (outcome.exit, said(outcome)) == (Exit.USAGE, [("usage", "' small ', with blanks around it")])
+    assert outcome.problems[0].fix == f"--{noun}-name NAME"
+
+
+@pytest.mark.parametrize("backend", ["postgres", "supabase"])
+def test_a_row_that_becomes_anothers_before_the_first_write_gets_no_trial(eval_rows, hub, settings, tmp_path, backend):
+    """Its score is there: what is missing are trials, which are put below it without a change of the row."""
+    pusher = Pusher(eval_rows, hub, settings, tmp_path, backend)
+    run = AuditedRun(tmp_path)
+    pusher.push(run)
+    pusher.rows.execute("DELETE FROM sandbox_trial_model_usage")
+    pusher.rows.execute("DELETE FROM sandbox_trials")
+    write = {"postgres": PostgresWriter, "supabase": SupabaseWriter}[backend].write
+
+    def taken_before(writer, plan):
+        pusher.rows.execute("UPDATE sandbox_jobs SET username = 'grace'")
+        return write(writer, plan)
+
+    for writer in (PostgresWriter, SupabaseWriter):
+        settings.setattr(writer, "write", taken_before)
+    outcome = pusher.push(run)
+    told = ("contested", "it is grace's, and not ada's")
+    assert (outcome.exit, said(outcome)) == (Exit.REFUSED, [told])
+    assert pusher.count()["sandbox_trials"] == pusher.count()["sandbox_trial_model_usage"] == 0
 
 
 def test_a_finished_row_of_another_run_that_a_copied_record_names(pusher, tmp_path):
@@ -205,7 +325,8 @@ def test_a_row_that_is_filed_wrongly_is_mended_first(pusher, tmp_path, wrong, co
     row = run.row(pusher.rows, id=run.aggregate["id"], metrics=None, **wrong)
     pusher.rows.load()
     assert refused(pusher, run) == [(code, f"row {row} {found}")]
-    assert pusher.push(run).problems[0].fix == fix.replace("ROW", row)
+    more = f" --benchmarks {tmp_path / 'benchmarks.yaml'}" if "fix-benchmark" in fix else ""
+    assert pusher.push(run).problems[0].fix == fix.replace("ROW", row) + more
 
 
 def test_a_row_of_another_agent(pusher, tmp_path):

@@ -283,7 +283,10 @@ def test_what_the_launch_scripts_resume_would_delete_is_told(script, cluster):
     error = {"exception_type": "CancelledError", "exception_message": "", "exception_traceback": "", "occurred_at": ""}
     passed.write_text(json.dumps(json.loads(passed.read_text()) | {"exception_info": error}))
     settle(folder)
-    answer = script.answer("--priority-file", cluster.list, "--apply")
+    told = ("--ended", "--db", "none", "--no-slurm", "--max-resume-count", "3")
+    answer = script.answer("--priority-file", cluster.list, *told, "--apply")
+    prepare = f".venv/bin/python scripts/eval/prepare_resume.py {folder} --max-resume-count 3"
+    assert answer["problems"][0]["fix"] == f"{prepare} --ended --db none --no-slurm --apply"
     assert (answer["exit"], [(one["code"], one["found"]) for one in answer["problems"]], cluster.calls) == (
         1,
         [
@@ -437,3 +440,47 @@ def test_real_harbor_resumes_a_chunk_of_prepared_jobs(capsys, settings, bench, t
     assert (answer["exit"], states(answer)) == (0, ["fired"]), (jobs / ".resume-chunks/x/chunk-01.log").read_text()
     aggregate = json.loads((jobs / "done" / "result.json").read_text())
     assert aggregate["stats"]["evals"]["oracle__tasks"]["n_trials"] == 8
+
+
+class TestThePreset:
+    FILES, TABLE = "a file for each", "a table in the source"
+
+    @pytest.fixture(params=[FILES, TABLE])
+    def presets(self, request, cluster):
+        if request.param == self.FILES:
+            folder = cluster.harness / "eval" / "presets"
+            folder.mkdir()
+            for name in ("swebench", "small", "v2"):
+                (folder / f"{name}.yaml").write_text("n_concurrent: 32\n")
+        else:
+            table = "PRESETS: dict = {'swebench': {'n_concurrent': 32}, 'small': {}, 'v2': {}}\n"
+            (cluster.harness / "eval" / "unified_eval_listener.py").write_text(table + LISTENER)
+
+    def test_of_another_name_is_refused_with_what_may_be_meant(self, script, cluster, presets):
+        words = ("--priority-file", cluster.list, "--ended")
+        for more in ((), ("--apply",)):
+            answer = _of_preset(script, "smal").answer(*words, *more)
+            assert answer["exit"] == 2
+            (problem,) = [one for one in answer["problems"] if one["code"] == "no-such-preset"]
+            assert (problem["where"], problem["found"]) == ("--preset", "'smal'")
+            assert problem["expected"] == "one of small, swebench, v2"
+            assert problem["fix"] == "did you mean 'small'?"
+        assert cluster.calls == []
+        problems = _of_preset(script, "x").answer(*words)["problems"]
+        (problem,) = [one for one in problems if one["code"] == "no-such-preset"]
+        assert problem["fix"] == "--preset small, or another of them"
+
+    def test_that_the_launcher_has_is_not_mentioned(self, script, cluster, presets):
+        answer = script.answer("--priority-file", cluster.list, "--ended")
+        assert (answer["exit"], answer["problems"], answer["data"]["notes"]) == (0, [], [])
+
+    def test_that_nobody_can_check_is_told(self, script, cluster):
+        launcher = cluster.harness / "eval" / "unified_eval_listener.py"
+        told = f"the presets of {launcher} are not known here: 'small' is passed on unchecked"
+        answer = script.answer("--priority-file", cluster.list, "--ended")
+        assert (answer["exit"], answer["data"]["notes"]) == (0, [told])
+        assert f"  {told}" in script.run("--priority-file", cluster.list, "--ended")[1]
+
+
+def _of_preset(script, name):
+    return replace(script, always=[name if word == "small" else word for word in script.always])

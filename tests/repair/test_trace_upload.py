@@ -155,7 +155,7 @@ def test_a_repo_of_something_else_is_left_alone(emulator, job, content, found):
 
 
 def test_rows_of_this_runs_trials_are_this_runs_whoever_wrote_them(emulator, job):
-    names = [job.name(0), job.name(2)]
+    names = sorted(job.dataset().trials)[:2]
     emulator.add_dataset(REPO, {"data/train-00000-of-00001.parquet": parquet(trial_name=names, run_id=["x", "x"])})
     dataset = job.dataset()
     assert upload(dataset, REPO, opened(emulator)).sent

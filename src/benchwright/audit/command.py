@@ -15,7 +15,7 @@ from benchwright.audit.gather_iris import IrisSource
 from benchwright.audit.grandfather import read_grandfathered
 from benchwright.audit.iris_jobs import EVALS, iris_table
 from benchwright.audit.iris_results import Buckets
-from benchwright.audit.manifest import Entry
+from benchwright.audit.manifest import NO_HINT, Entry
 from benchwright.audit.options import Asked, AuditOptions
 from benchwright.audit.record import Audited, summary
 from benchwright.audit.report_text import table
@@ -75,6 +75,7 @@ def gathered(options: AuditOptions, *, now: datetime, talk: Callable[[str], None
         trace_orgs=trace_orgs(settings),
         grandfathered=spared,
         since=options.since,
+        given=options.given,
     )
     buckets = f" and {counted(len(iris.buckets.readers), 'bucket')}" if iris else ""
     talk(f"reading {counted(len(entries), 'job folder')}{buckets}")
@@ -109,15 +110,22 @@ def _iris(options: AuditOptions, told: Sequence[Entry]) -> IrisSource | None:
     """Iris's buckets with its table of jobs, and what the manifest says of its jobs."""
     if not options.iris:
         if told:
-            raise usage_error(str(options.manifest), f"{told[0].remote} is in a bucket", "its bucket, with --iris")
+            raise usage_error(
+                str(options.manifest),
+                f"{told[0].remote} is in a bucket",
+                "its bucket, with --iris",
+                "name its bucket with --iris",
+            )
         return None
     hints = {entry.path.name: entry.hint for entry in told}
+    if options.iris_job:
+        hints[options.iris_job] = options.hint.over(hints.get(options.iris_job, NO_HINT))
     return IrisSource(
         buckets=Buckets.at(options.iris),
         table=iris_table(options.iris_jobs, os.environ),
         tags=(glob.escape(options.iris_job),) if options.iris_job else EVALS,
         since=options.since,
-        hints=hints | ({options.iris_job: options.hint} if options.iris_job else {}),
+        hints=hints,
     )
 
 

@@ -9,6 +9,10 @@ from benchwright.audit.verdict import Action
 
 _PYTHON = ".venv/bin/python"
 """Of this checkout, from its root, as all its documents have it: another machine's paths would help nobody there."""
+_JUDGING = ("manifest", "jobs_root", "profile", "benchmarks", "grandfather", "iris_jobs")
+"""What a verdict follows from, besides the sources."""
+_TAKEN = {"fix-benchmark": ("benchmarks",), "deregister": (*_JUDGING, "slurm")}
+"""Of what an audit is given, what a repair takes besides the database."""
 LAUNCH_GOTCHAS = (
     "the folder that Harbor writes its jobs to must be one the job may write",
     "a served model needs the provider's prefix and both parts of its name: hosted_vllm/ORG/NAME",
@@ -25,8 +29,9 @@ REGION = "see that the launcher prints its region before the job runs: where it 
 
 def again(facts: EvalFacts) -> str:
     """The audit once more; for an Iris job, of its buckets."""
-    place = shlex.join(["--iris", *facts.buckets]) if facts.buckets else _folder(facts)
-    return f"{_PYTHON} scripts/eval/audit_evals.py {place}"
+    place = ["--iris", *facts.buckets] if facts.buckets else [_folder(facts)]
+    words = [_PYTHON, "scripts/eval/audit_evals.py", *place, *_given(facts, *_JUDGING, "database", "slurm")]
+    return shlex.join([*words, *([] if facts.given.hub else ["--no-hub"])])
 
 
 def launch(facts: EvalFacts, why: str, *, anew: bool = False) -> tuple[Action, ...]:
@@ -59,7 +64,9 @@ def resume_command(facts: EvalFacts) -> str:
     """The command of a resume: for an Iris job, its launch under the same name."""
     if _is_iris(facts):
         return _iris_launch(facts.run_tag)
-    return f"{_PYTHON} scripts/eval/prepare_resume.py {_folder(facts)}"
+    words = [_PYTHON, "scripts/eval/prepare_resume.py", _folder(facts)]
+    words += ["--slurm-job-id", facts.job.id] if facts.given.manifest and facts.job and facts.job.id else []
+    return shlex.join([*words, *_given(facts, "database", "slurm")])
 
 
 def push(facts: EvalFacts, why: str, *, traces: bool, repo: str | None = None, renew: bool = False) -> Action:
@@ -74,13 +81,14 @@ def push(facts: EvalFacts, why: str, *, traces: bool, repo: str | None = None, r
         words += [flag, value] if value else []
     words += [] if traces else ["--skip-hf"]
     words += ["--forced-update"] if renew else []
-    told = f"{why}, with the --iris-jobs of this audit where it had them" if _is_iris(facts) else why
-    return Action(told, shlex.join(words))
+    words += _given(facts, *_JUDGING, "database", "slurm", writes=True)
+    return Action(why, shlex.join(words))
 
 
-def repair(what: str, row: RowFacts, *values: str) -> str:
+def repair(facts: EvalFacts, what: str, row: RowFacts, *values: str) -> str:
     """One repair of one row."""
-    return shlex.join([_PYTHON, "scripts/database/repair_registration.py", what, "--row", row.id, *values])
+    words = _given(facts, *_TAKEN.get(what, ()), "database", writes=True)
+    return shlex.join([_PYTHON, "scripts/database/repair_registration.py", what, "--row", row.id, *values, *words])
 
 
 def _iris_launch(name: str) -> str:
@@ -93,13 +101,13 @@ def _is_iris(facts: EvalFacts) -> bool:
 
 def deregister(facts: EvalFacts, row: RowFacts) -> str:
     """One row off the board. The run is named with it, for the repair to audit it once more before it deletes."""
-    return repair("deregister", row, *_place(facts))
+    return repair(facts, "deregister", row, *_place(facts))
 
 
 def link(facts: EvalFacts, row: RowFacts, repo: str) -> str:
     """The link to traces that are there. The run is named with it, whose trials the traces have to be of."""
     place = () if facts.buckets else _place(facts)
-    return repair("link-traces", row, "--link", f"https://huggingface.co/datasets/{repo}", *place)
+    return repair(facts, "link-traces", row, "--link", f"https://huggingface.co/datasets/{repo}", *place)
 
 
 def _place(facts: EvalFacts) -> tuple[str, ...]:
@@ -110,4 +118,18 @@ def _place(facts: EvalFacts) -> tuple[str, ...]:
 
 
 def _folder(facts: EvalFacts) -> str:
-    return shlex.quote(facts.folder or "JOB_DIR")
+    return facts.folder or "JOB_DIR"
+
+
+def _given(facts: EvalFacts, *names: str, writes: bool = False) -> list[str]:
+    """The options for what the audit was given, of those that a script takes; one that ``writes`` needs a database."""
+    words = []
+    for name in names:
+        value = getattr(facts.given, name)
+        if name == "slurm" and value is not None:
+            words.append("--slurm" if value else "--no-slurm")
+        elif name == "iris_jobs" and not facts.buckets:
+            continue
+        elif value is not None and not (writes and value == "none"):
+            words += ["--db" if name == "database" else f"--{name.replace('_', '-')}", value]
+    return words

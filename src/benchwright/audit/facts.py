@@ -148,6 +148,23 @@ class RowFacts(_Part, frozen=True):
     issues: frozenset[str] = frozenset()
 
 
+class Given(_Part, frozen=True):
+    """What the audit was given besides the run, which a command that it recommends has to be given, too.
+
+    Paths are absolute. ``jobs_root`` is what the manifest's paths are below.
+    """
+
+    manifest: str | None = None
+    jobs_root: str | None = None
+    profile: str | None = None
+    benchmarks: str | None = None
+    grandfather: str | None = None
+    iris_jobs: str | None = None
+    database: Literal["postgres", "supabase", "none"] | None = None
+    slurm: bool | None = None
+    hub: bool = True
+
+
 class EvalFacts(_Part, frozen=True):
     """One eval: an agent and a model on a benchmark, in one run.
 
@@ -155,7 +172,8 @@ class EvalFacts(_Part, frozen=True):
     ``model`` and ``benchmark`` are the right names, None where they could not be told. ``measurement`` runs (grid,
     throughput, memory) are exempt. ``moving`` says that the folder's files changed while they were read.
     ``grandfathered`` are the ids of rows that a logged decision spares.
-    ``figures`` are those of the folder's own reading, for reports alone: no rule looks at them.
+    ``given`` is what the audit was given besides the run, ``figures`` those of the folder's own reading, for reports
+    alone: no rule looks at them.
     """
 
     run_tag: str
@@ -176,6 +194,7 @@ class EvalFacts(_Part, frozen=True):
     rows: tuple[RowFacts, ...] | None = None
     figures: dict[str, Any] | None = None
     unknown: dict[Source, str] = {}
+    given: Given = Given()
     notes: tuple[str, ...] = ()
 
     def why_unknown(self, source: Source) -> str:

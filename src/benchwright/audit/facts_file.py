@@ -16,6 +16,7 @@ from benchwright.harbor import Profile, Taxonomy
 _MOST_BYTES = 2**28
 _PARTS: Mapping[str, type[msgspec.Struct]] = {"job": JobFacts, "trials": TrialFacts}
 _LISTS: Mapping[str, type[msgspec.Struct]] = {"traces": TraceRepo, "rows": RowFacts}
+_FIX = "correct it in the file, or gather the facts anew: --dump-facts FILE"
 _FORM = 'the facts of evals: a list of objects, or {"evals": [...]}'
 
 
@@ -56,28 +57,30 @@ def _evals(path: Path) -> list[tuple[str, Any]]:
     try:
         content = msgspec.json.decode(read_bytes(path, limit=_MOST_BYTES))
     except OSError as error:
-        raise usage_error(str(path), said(error), _FORM, code="facts") from None
+        raise usage_error(
+            str(path), said(error), _FORM, code="facts", fix="name a file that --dump-facts wrote"
+        ) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise usage_error(str(path), f"not JSON: {error}", _FORM, code="facts") from None
+        raise usage_error(str(path), f"not JSON: {error}", _FORM, code="facts", fix=_FIX) from None
     if isinstance(content, dict) and list(content) == ["evals"]:
         content = content["evals"]
     if not isinstance(content, list):
-        raise usage_error(str(path), "neither", _FORM, code="facts")
+        raise usage_error(str(path), "neither", _FORM, code="facts", fix=_FIX)
     return [(f"{path}: eval {number}", one) for number, one in enumerate(content, start=1)]
 
 
 def _struct_problems(where: str, value: Any, kind: type[msgspec.Struct]) -> Iterator[Problem]:
     """Everything that keeps a value from being facts of a kind, and not the first thing alone."""
     if not isinstance(value, dict):
-        yield Problem("facts", where, f"{value!r:.80}", "an object")
+        yield Problem("facts", where, f"{value!r:.80}", "an object", _FIX)
         return
     fields = {field.name: field for field in msgspec.structs.fields(kind)}
     for name in sorted(value.keys() - fields.keys()):
-        yield Problem("facts", f"{where}: {name}", "no such field", f"one of {', '.join(fields)}")
+        yield Problem("facts", f"{where}: {name}", "no such field", f"one of {', '.join(fields)}", _FIX)
     for name, field in fields.items():
         if name not in value:
             if field.required:
-                yield Problem("facts", f"{where}: {name}", "missing", "a value")
+                yield Problem("facts", f"{where}: {name}", "missing", "a value", _FIX)
             continue
         nested = name if kind is EvalFacts else ""
         yield from _field_problems(f"{where}: {name}", nested, value[name], field.type)
@@ -94,7 +97,7 @@ def _field_problems(where: str, nested: str, value: Any, kind: Any) -> Iterator[
         try:
             msgspec.convert(value, kind)
         except msgspec.ValidationError as error:
-            yield Problem("facts", where, f"{value!r:.80}", str(error).partition(" - at ")[0])
+            yield Problem("facts", where, f"{value!r:.80}", str(error).partition(" - at ")[0], _FIX)
 
 
 def _filled(
@@ -109,7 +112,7 @@ def _filled(
     try:
         profile = taxonomy.profile(facts.profile or named)
     except Failure as failure:
-        problems += [Problem("facts", f"{where}: profile", one.found, one.expected) for one in failure.problems]
+        problems += [Problem("facts", f"{where}: profile", one.found, one.expected, _FIX) for one in failure.problems]
         return facts
     by_profile = {
         "benign": profile.benign,
@@ -128,12 +131,12 @@ def _doubled(where: str, facts: EvalFacts) -> Iterator[Problem]:
         ("repo", [one.name for one in facts.traces or ()]),
     ):
         for name in sorted({name for name in names if names.count(name) > 1}):
-            yield Problem("facts", f"{where}: {noun} {name}", "again", "each once")
+            yield Problem("facts", f"{where}: {noun} {name}", "again", "each once", _FIX)
     for repo in facts.traces or ():
         if repo.shared > repo.compared:
             found = f"{repo.shared} shared"
             yield Problem(
-                "facts", f"{where}: repo {repo.name}", found, f"at most the {repo.compared} that were compared"
+                "facts", f"{where}: repo {repo.name}", found, f"at most the {repo.compared} that were compared", _FIX
             )
 
 
@@ -142,12 +145,12 @@ def _contradictions(where: str, trials: TrialFacts) -> Iterator[Problem]:
     for name, number in trials.unscored.items():
         if number > trials.errors.get(name, 0):
             recorded = f"at most the {trials.errors.get(name, 0)} that errors has of it"
-            yield Problem("facts", f"{where}: unscored: {name}", str(number), recorded)
+            yield Problem("facts", f"{where}: unscored: {name}", str(number), recorded, _FIX)
     if sum(trials.errors.values()) > trials.attempted:
-        yield Problem("facts", f"{where}: errors", f"{sum(trials.errors.values())} in all", "at most one a trial")
+        yield Problem("facts", f"{where}: errors", f"{sum(trials.errors.values())} in all", "at most one a trial", _FIX)
     if trials.reward_sum and not trials.valid:
-        yield Problem("facts", f"{where}: reward_sum", f"{trials.reward_sum}", "0, since no trial is valid")
+        yield Problem("facts", f"{where}: reward_sum", f"{trials.reward_sum}", "0, since no trial is valid", _FIX)
     for name, most in (("nonzero", trials.valid), ("worked", trials.attempted)):
         number = getattr(trials, name)
         if number is not None and number > most:
-            yield Problem("facts", f"{where}: {name}", str(number), f"at most {most}")
+            yield Problem("facts", f"{where}: {name}", str(number), f"at most {most}", _FIX)

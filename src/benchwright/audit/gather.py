@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from benchwright.audit.facts import EvalFacts, JobFacts
+from benchwright.audit.facts import EvalFacts, Given, JobFacts
 from benchwright.audit.gather_folder import FolderRules, read_legs
 from benchwright.audit.gather_iris import IrisSource, read_iris_legs
 from benchwright.audit.gather_job import job_facts
@@ -32,7 +32,7 @@ class Sources:
     """What may be asked; a text in place of a source is why it is not, a failure why it cannot be.
 
     ``slurm`` says whether the scheduler has to answer; None where a run or a row names a job of it.
-    Of the runs, those that showed no sign from ``since`` on are left out.
+    ``given`` is what the audit was given besides the runs. Runs that showed no sign from ``since`` on are left out.
     """
 
     folders: FolderRules
@@ -45,6 +45,7 @@ class Sources:
     trace_orgs: tuple[str, ...] = ()
     grandfathered: frozenset[str] = frozenset()
     since: datetime | None = None
+    given: Given = field(default_factory=Given)
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def gather(entries: Sequence[Entry], sources: Sources, *, now: datetime, progres
     here = read_legs(entries, sources.folders, troubles)  # before anything that starts threads: it forks
     iris = read_iris_legs(sources.iris, sources.folders, troubles) if sources.iris else []
     legs = [
-        leg.learned(owners=sources.owners)
+        leg.learned(owners=sources.owners, given=sources.given)
         for leg in (*here, *iris)
         if sources.since is None or leg.run.last_sign is None or leg.run.last_sign >= sources.since
     ]
@@ -90,7 +91,8 @@ def gather(entries: Sequence[Entry], sources: Sources, *, now: datetime, progres
     exempt = [leg for leg in legs if leg.facts.measurement]
     audited = [leg for leg in legs if not leg.facts.measurement]
     audited = [_with_job(leg, jobs[leg.run]) if leg.run in jobs else leg for leg in audited]
-    audited = [_with_rows(leg, found[leg.run], scheduler, sources, now) for leg in audited]
+    by = Judging(None, scheduler, sources.folders.profile.benign, now)
+    audited = [_with_rows(leg, found[leg.run], by, sources.grandfathered) for leg in audited]
     audited = _with_traces(audited, sources, troubles, progress)
     return Gathered((*audited, *exempt), troubles)
 
@@ -100,25 +102,24 @@ _Found = FoundRows | str
 
 
 def _find_rows(runs: Sequence[Run], sources: Sources, troubles: Troubles, progress: ShowProgress) -> dict[Run, _Found]:
-    """The rows of each run. A database that fails once is not asked again: half of its rows are no answer."""
+    """The rows of each run, asked for together. Where the database fails no run's are known: half of them are none."""
     database = sources.database
     if isinstance(database, Failure) and runs:
         database = troubles.add(database)
     if not isinstance(database, EvalDatabase):
         return dict.fromkeys(runs, str(database))
-    found: dict[Run, _Found] = {}
-    lost = ""
+    if not runs:
+        return {}
     with progress("rows") as show:
-        for run in runs:
-            if not lost:
-                try:
-                    found[run] = find_rows(database, run)
-                except Failure as failure:
-                    lost = troubles.add(failure)
-            if lost:
-                found[run] = lost
-            show(len(found), len(runs), note=run.tag)
-    return found
+        try:
+            answers = find_rows(database, runs)
+        except Failure as failure:
+            return dict.fromkeys(runs, troubles.add(failure))
+        show(len(runs), len(runs))
+    return {
+        run: troubles.add(answer) if isinstance(answer, Failure) else answer
+        for run, answer in zip(runs, answers, strict=True)
+    }
 
 
 def _jobs_of(run: Run, found: _Found, now: datetime) -> dict[str, bool]:
@@ -156,14 +157,13 @@ def _with_job(leg: Leg, job: JobFacts | str) -> Leg:
     return told
 
 
-def _with_rows(leg: Leg, found: _Found, scheduler: Scheduler, sources: Sources, now: datetime) -> Leg:
+def _with_rows(leg: Leg, found: _Found, by: Judging, grandfathered: frozenset[str]) -> Leg:
     if isinstance(found, str):
         return leg.lacking("rows", found)
-    by = Judging(leg.facts.job, scheduler, sources.folders.profile.benign, now)
-    rows = row_facts(found, leg, by)
+    rows = row_facts(found, leg, replace(by, job=leg.facts.job))
     if isinstance(rows, str):
         return leg.lacking("rows", rows)
-    spared = frozenset(row.id for row in rows if row.id.lower() in sources.grandfathered)
+    spared = frozenset(row.id for row in rows if row.id.lower() in grandfathered)
     return leg.learned(rows=rows, grandfathered=spared).noted(*siblings(rows, leg.facts), *doubles(found))
 
 

@@ -61,7 +61,12 @@ def _jobs(source: IrisSource, troubles: Troubles) -> list[IrisJob]:
     if source.since is None:
         for name in sorted(set(source.hints) - {job.name for job in jobs}):
             found = "no eval of that name in the jobs table"
-            troubles.add(Failure(Problem("manifest", name, found, "an Iris job's name"), exit=Exit.NO))
+            troubles.add(
+                Failure(
+                    Problem("manifest", name, found, "an Iris job's name", "correct its job_dir in the manifest"),
+                    exit=Exit.NO,
+                )
+            )
     return jobs
 
 

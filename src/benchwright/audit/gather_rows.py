@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -14,6 +14,7 @@ from benchwright.audit.row_gates import row_fails
 from benchwright.audit.run import Leg, Run
 from benchwright.audit.scheduler import Scheduler, Standing
 from benchwright.audit.trace_names import repo_of_link
+from benchwright.contract import Failure
 from benchwright.evaldb import EvalDatabase, FoundRow, JobRow, duplicates, metrics_of, model_key, row_health
 from benchwright.evaldb.rows import ENDED
 from benchwright.slurm import is_job_id
@@ -60,23 +61,33 @@ class FoundRows:
         return jobs
 
 
-def find_rows(database: EvalDatabase, run: Run) -> FoundRows:
-    """The rows that may be a run's.
+def find_rows(database: EvalDatabase, runs: Sequence[Run]) -> list[FoundRows | Failure]:
+    """For each run the rows that may be its, or why they cannot be asked for.
 
     Raises:
         Failure: as ``EvalDatabase.rows_of``.
     """
-    return FoundRows(database.rows_of(run.names), database.sees_everything)
+    whole = database.sees_everything
+    answers = database.rows_of([run.names for run in runs])
+    return [answer if isinstance(answer, Failure) else FoundRows(answer, whole) for answer in answers]
+
+
+OtherRow = tuple[str, bool]
+"""A row of another run, by its id, and whether its benchmark has the name of the run that is audited."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """What rows are looked at with: the run's job, the scheduler's answers, the errors that do not count, the time."""
+    """What rows are looked at with: the run's job, the scheduler's answers, the errors that do not count, the time.
+
+    ``others`` keeps the facts of rows that are another run's: they are the same for every run of one audit.
+    """
 
     job: JobFacts | None
     scheduler: Scheduler
     benign: frozenset[str]
     now: datetime
+    others: dict[OtherRow, RowFacts] = field(default_factory=dict)
 
 
 def row_facts(found: FoundRows, leg: Leg, by: Judging) -> tuple[RowFacts, ...] | str:
@@ -121,6 +132,15 @@ def doubles(found: FoundRows) -> list[str]:
 
 
 def _facts(found: FoundRow, leg: Leg, of_run: OfRun, by: Judging) -> RowFacts:
+    if of_run != "no":
+        return _looked_at(found, leg, of_run, by)
+    other = (found.row.id, found.row.benchmark == leg.run.tag)
+    if other not in by.others:
+        by.others[other] = _looked_at(found, leg, of_run, by)
+    return by.others[other]
+
+
+def _looked_at(found: FoundRow, leg: Leg, of_run: OfRun, by: Judging) -> RowFacts:
     row = found.row
     metrics = metrics_of(row.metrics)
     trials = leg.facts.trials

@@ -91,7 +91,13 @@ def iris_table(file: Path | None, environment: Mapping[str, str]) -> list[IrisJo
     try:
         words = shlex.split(environment.get(COMMAND_VARIABLE, ""))
     except ValueError as error:
-        raise usage_error(COMMAND_VARIABLE, str(error).lower(), "a command's words", code="iris-jobs") from None
+        raise usage_error(
+            COMMAND_VARIABLE,
+            str(error).lower(),
+            "a command's words",
+            code="iris-jobs",
+            fix=f"export {COMMAND_VARIABLE}=... in words as for a shell",
+        ) from None
     try:
         return ask_iris_jobs(words) if words else None
     except Failure as failure:
@@ -109,7 +115,9 @@ def read_iris_jobs(path: Path) -> list[IrisJob]:
     try:
         content = read_bytes(path, limit=_MOST_BYTES)
     except OSError as error:
-        raise usage_error(str(path), said(error), _FORM, code="iris-jobs") from None
+        raise usage_error(
+            str(path), said(error), _FORM, code="iris-jobs", fix="name a table that can be read: --iris-jobs FILE"
+        ) from None
     return parse_iris_jobs(content, str(path))
 
 
@@ -151,19 +159,35 @@ def parse_iris_jobs(content: bytes, where: str) -> list[IrisJob]:
         table = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True, restval="")
         columns = [column.strip().casefold() for column in table.fieldnames or ()]
         if lacking := [name for name in ("job_id", "state") if name not in columns]:
-            raise usage_error(f"{where}: heading", f"no {' and no '.join(lacking)}", _FORM, code="iris-jobs")
+            raise usage_error(
+                f"{where}: heading",
+                f"no {' and no '.join(lacking)}",
+                _FORM,
+                code="iris-jobs",
+                fix="save the table with its heading",
+            )
         table.fieldnames = columns
         for cells in table:
             line = table.line_num
             values = {name: value.strip() for name, value in cells.items() if isinstance(value, str)}
             if not values["job_id"].strip("/"):
-                problems.append(Problem("iris-jobs", f"{where}: line {line}: job_id", "missing", "the id of a job"))
+                problems.append(
+                    Problem(
+                        "iris-jobs",
+                        f"{where}: line {line}: job_id",
+                        "missing",
+                        "the id of a job",
+                        "save the table once more, with its ids",
+                    )
+                )
                 continue
             parts = _ATTEMPT.sub("", values["job_id"]).strip("/").split("/")
             if len(parts) <= 2:
                 jobs.append(_job(values, parts[-1]))
     except (csv.Error, UnicodeDecodeError) as error:
-        problems.append(Problem("iris-jobs", f"{where}: line {line}", str(error), _FORM))
+        problems.append(
+            Problem("iris-jobs", f"{where}: line {line}", str(error), _FORM, "save the table once more, as CSV")
+        )
     if problems:
         raise Failure(problems, exit=Exit.USAGE)
     return jobs

@@ -113,7 +113,12 @@ class Buckets:
                 readers.append(_opened(StoreLocation.parse(address), settings, patience))
         failures.settle()
         if not readers:
-            raise usage_error("bucket", "none", "gs://BUCKET or s3://BUCKET, each that a job may have written to")
+            raise usage_error(
+                "bucket",
+                "none",
+                "gs://BUCKET or s3://BUCKET, each that a job may have written to",
+                "--iris gs://BUCKET s3://OTHER",
+            )
         return cls(tuple(readers))
 
     def jobs(self, troubles: Troubles) -> list[IrisJob]:
@@ -187,7 +192,16 @@ def _copies(reader: ObjectReader, name: str) -> list[Copy]:
         return []
     else:
         where, held = f"{reader.url}/{name}", some([*outer.folders, *outer.objects])
-        raise Failure(Problem("not-a-job", where, f"holds {held}", f"{name}/ with the job in it"), exit=Exit.NO)
+        raise Failure(
+            Problem(
+                "not-a-job",
+                where,
+                f"holds {held}",
+                f"{name}/ with the job in it",
+                "name the folder above the job's: --iris gs://BUCKET/FOLDER",
+            ),
+            exit=Exit.NO,
+        )
     trials = sum(TRIAL_NAME.fullmatch(folder) is not None for folder in inner.folders)
     folder = RemoteFolder(reader, path)
     return [Copy(folder, _aggregate(folder), trials)] if any(inner) else []

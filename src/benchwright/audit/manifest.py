@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from benchwright.audit.trace_names import repo_of_link
 from benchwright.contract import Exit, Failure, Problem, said, usage_error
 from benchwright.files import read_bytes
-from benchwright.harbor import JobPlace
+from benchwright.harbor import JobPlace, resolve_job_folder
 from benchwright.slurm import is_job_id
 
 _MOST_BYTES = 2**26
@@ -34,6 +34,11 @@ class Hint:
     row_id: str | None = None
     traces: str | None = None
     measurement: bool | None = None
+
+    def over(self, other: Hint) -> Hint:
+        """What either says, this one first."""
+        own = {one.name: value for one in fields(self) if (value := getattr(self, one.name)) is not None}
+        return replace(other, **own)
 
 
 NO_HINT = Hint()
@@ -68,9 +73,11 @@ def read_manifest(path: Path, root: Path | None) -> list[Entry]:
     try:
         text = read_bytes(path, limit=_MOST_BYTES).decode("utf-8-sig")
     except OSError as error:
-        raise usage_error(str(path), said(error), _FORM, code="manifest") from None
+        raise usage_error(
+            str(path), said(error), _FORM, code="manifest", fix="name a table that can be read: --manifest FILE"
+        ) from None
     except UnicodeDecodeError:
-        raise usage_error(str(path), "no text in UTF-8", _FORM, code="manifest") from None
+        raise usage_error(str(path), "no text in UTF-8", _FORM, code="manifest", fix="save it in UTF-8") from None
     table = csv.DictReader(io.StringIO(text, newline=""), strict=True, restkey="", restval="")
     problems: list[Problem] = []
     entries: dict[Path, Entry] = {}
@@ -82,22 +89,62 @@ def read_manifest(path: Path, root: Path | None) -> list[Entry]:
             where = f"{path}: line {table.line_num}"
             values = {name: value.strip() for name, value in cells.items() if isinstance(value, str) and value.strip()}
             if cells.get(""):
-                problems.append(Problem("manifest", where, "more cells than columns", "one cell a column"))
+                problems.append(
+                    Problem(
+                        "manifest",
+                        where,
+                        "more cells than columns",
+                        "one cell a column",
+                        "quote the cell that has a comma in it",
+                    )
+                )
             elif "job_dir" not in values:
-                problems.append(Problem("manifest", f"{where}: job_dir", "missing", "the folder of a run"))
+                problems.append(
+                    Problem(
+                        "manifest",
+                        f"{where}: job_dir",
+                        "missing",
+                        "the folder of a run",
+                        "name the folder, or take the line out",
+                    )
+                )
             else:
                 place = values.pop("job_dir")
                 remote = place if "://" in place else ""
                 folder = Path(place) if remote else (root or Path()) / place
                 if folder in entries:
-                    problems.append(Problem("manifest", f"{where}: job_dir", f"{folder} again", "each run once"))
+                    problems.append(
+                        Problem(
+                            "manifest",
+                            f"{where}: job_dir",
+                            f"{folder} again",
+                            "each run once",
+                            "take one of the lines out",
+                        )
+                    )
                 problems += _of_values(where, values)
                 entries[folder] = Entry(folder, NO_HINT if problems else _hint(values), True, remote)
     except csv.Error as error:
-        problems.append(Problem("manifest", f"{path}: line {table.line_num}", str(error), _FORM))
+        problems.append(Problem("manifest", f"{path}: line {table.line_num}", str(error), _FORM, "correct the line"))
     if problems:
         raise Failure(problems, exit=Exit.USAGE)
     return list(entries.values())
+
+
+def hint_in(entries: Iterable[Entry], folder: Path) -> Hint:
+    """What a manifest says of the run in a folder: by its path, or another one to the same results."""
+    here = [entry for entry in entries if not entry.remote]
+    named = [entry for entry in here if entry.path.absolute() == folder.absolute()]
+    place = None if named else _folders(folder)
+    found = named or [entry for entry in here if place and _folders(entry.path) == place]
+    return found[0].hint if found else NO_HINT
+
+
+def _folders(path: Path) -> tuple[Path, ...] | None:
+    try:
+        return resolve_job_folder(path).folders
+    except Failure:
+        return None
 
 
 def _repo(text: str) -> str:
@@ -134,11 +181,23 @@ _READ: Mapping[str, tuple[Callable[[str], Any], str]] = {
 def _of_columns(path: Path, columns: list[str]) -> Iterator[Problem]:
     known = ("job_dir", *_READ)
     if "job_dir" not in columns:
-        yield Problem("manifest", f"{path}: heading", f"no job_dir in {', '.join(columns) or 'it'}", _FORM)
+        yield Problem(
+            "manifest",
+            f"{path}: heading",
+            f"no job_dir in {', '.join(columns) or 'it'}",
+            _FORM,
+            "add the column job_dir",
+        )
     for name in sorted(set(columns) - set(known)):
-        yield Problem("manifest", f"{path}: heading", f"no such column: {name!r}", f"one of {', '.join(known)}")
+        yield Problem(
+            "manifest",
+            f"{path}: heading",
+            f"no such column: {name!r}",
+            f"one of {', '.join(known)}",
+            "take the column out, or correct its name",
+        )
     for name in sorted({name for name in columns if columns.count(name) > 1}):
-        yield Problem("manifest", f"{path}: heading", f"{name!r} again", "each column once")
+        yield Problem("manifest", f"{path}: heading", f"{name!r} again", "each column once", "take one of them out")
 
 
 def _of_values(where: str, values: Mapping[str, str]) -> Iterator[Problem]:
@@ -147,7 +206,9 @@ def _of_values(where: str, values: Mapping[str, str]) -> Iterator[Problem]:
         try:
             read(value)
         except (ValueError, KeyError):
-            yield Problem("manifest", f"{where}: {name}", repr(value)[:80], expected)
+            yield Problem(
+                "manifest", f"{where}: {name}", repr(value)[:80], expected, "correct the cell, or leave it empty"
+            )
 
 
 def _hint(values: Mapping[str, str]) -> Hint:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from benchwright.audit.manifest import NO_HINT, Entry, Hint, read_manifest
+from benchwright.audit.facts import Given
+from benchwright.audit.manifest import NO_HINT, Entry, Hint, hint_in, read_manifest
 from benchwright.contract import Exit, Failure, Problem, counted, some
 from benchwright.harbor import JobPlace, find_jobs
 from benchwright.harbor.scan import as_text
@@ -44,6 +45,21 @@ class AuditOptions:
     facts: Path | None = None
     report: Path | None = None
 
+    @property
+    def given(self) -> Given:
+        """What commands that the audit recommends have to be given, too."""
+        return Given(
+            manifest=_absolute(self.manifest),
+            jobs_root=_absolute(self.jobs_root) if self.manifest else None,
+            profile=self.profile,
+            benchmarks=_absolute(self.benchmarks),
+            grandfather=_absolute(self.grandfather),
+            iris_jobs=_absolute(self.iris_jobs),
+            database=self.database,
+            slurm=self.slurm,
+            hub=self.hub,
+        )
+
     def check(self) -> None:
         """Whether the options go together.
 
@@ -60,17 +76,45 @@ class AuditOptions:
         problems = []
         if self.facts and given:
             problems.append(
-                Problem("usage", "--facts", f"beside {', '.join(given)}", "facts, or folders to gather from")
+                Problem(
+                    "usage",
+                    "--facts",
+                    f"beside {', '.join(given)}",
+                    "facts, or folders to gather from",
+                    "leave out --facts, or the runs",
+                )
             )
         if not self.facts and not given:
-            problems.append(Problem("usage", "JOB_DIR", "missing", f"one of {', '.join((*places, '--facts'))}"))
+            problems.append(
+                Problem(
+                    "usage",
+                    "JOB_DIR",
+                    "missing",
+                    f"one of {', '.join((*places, '--facts'))}",
+                    "name a run: audit_evals.py JOB_DIR",
+                )
+            )
         if self.iris_jobs and not self.iris:
-            problems.append(Problem("usage", "--iris-jobs", "without --iris", "the buckets of its jobs, too"))
+            problems.append(
+                Problem(
+                    "usage",
+                    "--iris-jobs",
+                    "without --iris",
+                    "the buckets of its jobs, too",
+                    "name them: --iris gs://BUCKET s3://OTHER",
+                )
+            )
         if self.cache and not self.remember:
-            problems.append(Problem("usage", "--no-cache", "beside --cache", "one of them"))
+            problems.append(Problem("usage", "--no-cache", "beside --cache", "one of them", "leave one of them out"))
         if self.report and self.report.suffix not in _REPORTS:
             problems.append(
-                Problem("usage", "--report", str(self.report), f"a name that ends in {' or '.join(_REPORTS)}")
+                Problem(
+                    "usage",
+                    "--report",
+                    str(self.report),
+                    f"a name that ends in {' or '.join(_REPORTS)}",
+                    "--report FILE.md, or --report FILE.html",
+                )
             )
         if problems:
             raise Failure(problems, exit=Exit.USAGE)
@@ -87,13 +131,20 @@ class Asked:
     def by(cls, options: AuditOptions) -> Asked:
         """The runs that options name, and those in the folder of jobs that they do.
 
+        Where they name a run, a manifest only says more of it.
+
         Raises:
             Failure: the manifest or the folder of jobs is none; as ``read_manifest`` and ``find_jobs``.
         """
         entries = [Entry(path, options.hint) for path in options.job_dirs]
         passed_over = None
         if options.manifest is not None:
-            entries += read_manifest(options.manifest, options.jobs_root)
+            listed = read_manifest(options.manifest, options.jobs_root)
+            if entries:
+                entries = [replace(entry, hint=entry.hint.over(hint_in(listed, entry.path))) for entry in entries]
+            else:
+                alone = options.iris_job
+                entries = [one for one in listed if alone is None or (one.remote and one.path.name == alone)]
         elif options.jobs_root is not None:
             places = find_jobs(options.jobs_root)
             entries += [Entry(place.folders[0], place=place) for place in places]
@@ -102,6 +153,10 @@ class Asked:
         for entry in entries:
             once.setdefault(entry.path.absolute(), entry)
         return cls(tuple(once.values()), passed_over)
+
+
+def _absolute(path: Path | None) -> str | None:
+    return as_text(str(path.absolute())) if path is not None else None
 
 
 def _passed_over(root: Path, places: Iterable[JobPlace]) -> Problem | None:

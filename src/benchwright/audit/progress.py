@@ -69,7 +69,12 @@ class Wanted:
             Failure: no job is named, an address or the table is none; every problem (exit 2).
         """
         if not places and root is None and not buckets:
-            raise usage_error("PLACE", "missing", "a job, --jobs-root or --iris")
+            raise usage_error(
+                "PLACE",
+                "missing",
+                "a job, --jobs-root or --iris",
+                "name a job's folder, or all of them: --jobs-root DIR",
+            )
         failures = Failures()
         opened: Buckets | None = None
         table: list[IrisJob] | Failure | None = None
@@ -199,5 +204,11 @@ def _at_address(address: str) -> tuple[Buckets, str]:
     if folder.rpartition("/")[2] == name:
         folder = folder.rpartition("/")[0]
     if not name or not folder:
-        raise usage_error(address, "no job's address", _ADDRESS, code="bad-store")
+        raise usage_error(
+            address,
+            "no job's address",
+            _ADDRESS,
+            code="bad-store",
+            fix="gs://BUCKET/FOLDER/JOB, or --iris gs://BUCKET JOB",
+        )
     return Buckets.at([str(replace(place, prefix=folder))]), name

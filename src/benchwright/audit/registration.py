@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from benchwright.audit import commands, gates
 from benchwright.audit.facts import EvalFacts, RowFacts, TraceRepo, TrialFacts
-from benchwright.audit.rows import contested, filed_elsewhere, matching, serving, standing
+from benchwright.audit.rows import contested, filed_elsewhere, matching, served_beside, standing
 from benchwright.audit.verdict import Action, Decision
 from benchwright.contract import counted
 from benchwright.evaldb import is_hash, is_numeric_model
@@ -29,10 +29,9 @@ def _rows_unknown(facts: EvalFacts) -> Decision | None:
 def _not_registered(facts: EvalFacts) -> Decision | None:
     if matching(facts):
         return None
-    served = serving(facts)
+    served = _pair_served(facts)
     if served is not None:
-        why = f"row {served.id} of {served.owner} serves this model and benchmark: which run counts is for you to say"
-        return Decision("STOP", why)
+        return served
     if facts.model is None or facts.benchmark is None:
         lacking = " and ".join(name for name in ("model", "benchmark") if getattr(facts, name) is None)
         told = f"its {lacking} could not be told: a manifest has to say"
@@ -60,12 +59,12 @@ def _misnaming(facts: EvalFacts, row: RowFacts) -> Decision | None:
     if _NUMERIC_MODEL in row.issues or (row.model and is_numeric_model(row.model)):
         if facts.model is None:
             return Decision("STOP", f"row {row.id} names the model {row.model}; what it really is is unknown")
-        fix = commands.repair("fix-model", row, "--model-name", facts.model)
+        fix = commands.repair(facts, "fix-model", row, "--model-name", facts.model)
         return Decision("FIX_MODEL", f"row {row.id} names the model {row.model}", (Action("name it", fix),))
     if row.issues & _MISNAMED or (row.benchmark and is_hash(row.benchmark)):
         if facts.benchmark is None:
             return Decision("STOP", f"row {row.id} names the benchmark {row.benchmark}; which it is is unknown")
-        fix = commands.repair("fix-benchmark", row, "--benchmark-name", facts.benchmark)
+        fix = commands.repair(facts, "fix-benchmark", row, "--benchmark-name", facts.benchmark)
         said = Action(f"say --benchmark-name {facts.benchmark} whenever this run is pushed again")
         named = Action("name it; the benchmark itself goes only when no row of anyone points at it", fix)
         return Decision("FIX_BENCH", f"row {row.id} names the benchmark {row.benchmark}", (named, said))
@@ -76,6 +75,12 @@ def _filed_elsewhere(facts: EvalFacts) -> Decision | None:
     """Nothing is made of a row whose id and whose names say different things."""
     found = filed_elsewhere(facts)
     return None if found is None else Decision("STOP", found)
+
+
+def _pair_served(facts: EvalFacts) -> Decision | None:
+    """A score of this run beside that of another one: a board shows one of them, and nobody has said which."""
+    served = served_beside(facts)
+    return None if served is None else Decision("STOP", f"{served}: which run counts is for you to say")
 
 
 def _row_incomplete(facts: EvalFacts) -> Decision | None:
@@ -112,6 +117,7 @@ RULES: tuple[Callable[[EvalFacts], Decision | None], ...] = (
     _not_registered,
     _misnamed,
     _filed_elsewhere,
+    _pair_served,
     _row_incomplete,
     _traces,
 )

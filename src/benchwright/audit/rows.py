@@ -90,6 +90,14 @@ def serving(facts: EvalFacts) -> RowFacts | None:
     return next((row for row in scored(facts) if _is_of_agent(facts, row)), None)
 
 
+def served_beside(facts: EvalFacts) -> str | None:
+    """Why this run may not get a score of its own: another run's row shows one, and none of this run's does yet."""
+    served = serving(facts)
+    if served is None or any(row.status == FINISHED and row.score is not None for row in matching(facts)):
+        return None
+    return f"row {served.id} of {served.owner} serves this agent, model and benchmark with {served.score:.4f}"
+
+
 def scored(facts: EvalFacts) -> list[RowFacts]:
     """Rows of other runs with a score for the same model and benchmark, but for those known to be partial."""
     return [

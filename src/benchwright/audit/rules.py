@@ -25,6 +25,7 @@ from benchwright.audit.rows import (
     in_order,
     matching,
     own,
+    served_beside,
     serving,
 )
 from benchwright.audit.verdict import Action, Decision, Judgement, Verdict
@@ -53,7 +54,7 @@ def judge(facts: EvalFacts, *, now: datetime) -> Judgement:
     rows = advice(facts, decision, now=now)
     stale = {one.id for one in rows if one.advice == "drop"}
     drops = [
-        Action(f"drop row {row.id}, which is stale", commands.repair("drop-stale", row))
+        Action(f"drop row {row.id}, which is stale", commands.repair(facts, "drop-stale", row))
         for row in facts.rows or ()
         if row.id in stale
     ]
@@ -246,7 +247,8 @@ def _worth_a_resume(facts: EvalFacts) -> Decision | None:
     if hidden:
         why += f", {hidden:,} of them for a reason that hides a 0 or a real pass"
     actions = commands.resume(facts, "run again what has no reward, and keep row and rest")
-    if facts.rows is not None and not own(facts) and facts.model and facts.benchmark:
+    registrable = facts.rows is not None and not own(facts) and served_beside(facts) is None
+    if registrable and facts.model and facts.benchmark:
         actions += (commands.push(facts, "or register it as it is", traces=True),)
     return Decision("RESUME", why, actions)
 

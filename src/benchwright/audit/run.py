@@ -29,13 +29,13 @@ class Run:
     models: tuple[str, ...] = ()
     benchmarks: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def slurm_ids(self) -> tuple[str, ...]:
         """The jobs of the scheduler that are known to have run it."""
         ids = (self.hint.slurm_job_id, *self._recorded("SLURM_JOB_ID"))
         return tuple(dict.fromkeys(id for id in ids if id and is_job_id(id)))
 
-    @property
+    @cached_property
     def row_ids(self) -> tuple[str, ...]:
         """The ids of rows that are this run's: that of its launch, and that of its result."""
         own = (*self._recorded("DB_JOB_ID"), self.result_id)
@@ -45,7 +45,7 @@ class Run:
         """The ids that its launch left on record: several where its shards were launched one by one."""
         return self.job.meta.get(name, "").split(",") if self.job else []
 
-    @property
+    @cached_property
     def result_id(self) -> str | None:
         """Harbor's id of the run: from its result, or from its trials where they agree on one."""
         if self.job is None or self.job.aggregate.id is not None:

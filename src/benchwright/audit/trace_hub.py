@@ -140,7 +140,13 @@ class TraceHub:
             return rows, {column: _different(table.column(column)) for column in here} if table is not None else {}
         except (pa.ArrowException, OSError) as error:
             said = " ".join(str(error).split())[:200]
-            problem = Problem("traces-unreadable", repo, f"{path}: {said}", "a Parquet file")
+            problem = Problem(
+                "traces-unreadable",
+                repo,
+                f"{path}: {said}",
+                "a Parquet file",
+                "look at the file on the Hub, and upload the traces again",
+            )
             raise Failure(problem) from None
 
     def read_range(self, repo: str, path: str, start: int, size: int) -> bytes:

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -92,3 +93,9 @@ def positive(number: Callable[[str], _Number]) -> Callable[[str], _Number]:
 
     convert.__name__ = number.__name__  # argparse says "invalid int value"
     return convert
+
+
+def moment(text: str) -> datetime:
+    """A day or a time, as an option's type: in this machine's zone unless it names one."""
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo else time.astimezone()

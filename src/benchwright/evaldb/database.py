@@ -11,37 +11,11 @@ from types import TracebackType
 from typing import Literal
 from uuid import UUID
 
-from benchwright.evaldb.names import is_hash, is_run_name
+from benchwright.contract import Failure
 from benchwright.evaldb.registry import Registry
-from benchwright.evaldb.rows import AgentRow, BenchmarkRow, JobRow, ModelRow
-from benchwright.evaldb.source import Condition, Record, RowSource
-
-_AT_ONCE = 100
-"""Ids in one request: with more, the address of a PostgREST request grows past what proxies take."""
-
-Reason = Literal["id", "job-name", "pair", "misnamed-benchmark"]
-
-
-@dataclass(frozen=True, slots=True)
-class RunNames:
-    """What a run is called: by its ``models`` and ``benchmarks`` (all their names), its folders, its rows' ids."""
-
-    models: tuple[str, ...] = ()
-    benchmarks: tuple[str, ...] = ()
-    job_names: tuple[str, ...] = ()
-    ids: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FoundRow:
-    """A row that may be a run's, and why it was found.
-
-    ``id`` and ``job-name``: the row says so itself. ``pair``: it is of the same model and benchmark.
-    ``misnamed-benchmark``: of the same model, and of a benchmark whose name is a hash or a run's.
-    """
-
-    row: JobRow
-    by: tuple[Reason, ...]
+from benchwright.evaldb.rows import AgentRow, BenchmarkRow, JobRow, ModelRow, RegisteredRow
+from benchwright.evaldb.run_rows import FoundRow, RunNames, RunRows
+from benchwright.evaldb.source import Condition, Record, RowSource, refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +81,10 @@ class EvalDatabase:
         the row's id, ``since`` (an aware time) bounds its creation.
         """
         conditions = []
-        families: list[tuple[str, list[str]]] = []
         if model is not None:
-            families.append(("model_id", [row.id for row in self._names().model_family([model])]))
+            conditions.append(_one_of("model_id", (row.id for row in self._names().model_family([model]))))
         if benchmark is not None:
-            families.append(("benchmark_id", [row.id for row in self._names().benchmark_family([benchmark])]))
+            conditions.append(_one_of("benchmark_id", (row.id for row in self._names().benchmark_family([benchmark]))))
         if job_name is not None:
             conditions.append(Condition("job_name", "eq", job_name))
         if run_id is not None:
@@ -120,31 +93,29 @@ class EvalDatabase:
             conditions.append(Condition("id", "eq", run_id))
         if since is not None:
             conditions.append(Condition("created_at", "gte", since.astimezone(UTC).isoformat()))
-        return self._rows(self._select_families("sandbox_jobs", families, conditions))
+        return self._rows(self._source.select("sandbox_jobs", *conditions))
 
-    def rows_of(self, run: RunNames) -> tuple[FoundRow, ...]:
-        """Every row of any owner that may be a run's: a superset, whose members say why they are in it."""
-        found: dict[str, tuple[JobRow, list[Reason]]] = {}
+    def rows_of(self, runs: Sequence[RunNames]) -> list[tuple[FoundRow, ...] | Failure]:
+        """For each run every row of any owner that may be its: a superset, whose members say why they are in it.
 
-        def add(rows: Iterable[JobRow], reason: Reason) -> None:
-            for row in rows:
-                found.setdefault(row.id, (row, []))[1].append(reason)
-
-        for run_id in dict.fromkeys(run.ids):
-            add(self.jobs(run_id=run_id), "id")
-        for job_name in dict.fromkeys(run.job_names):
-            add(self.jobs(job_name=job_name), "job-name")
-        models = [row.id for row in self._names().model_family(run.models)]
-        benchmarks = {row.id for row in self._names().benchmark_family(run.benchmarks)}
-        for row in self._rows(self._select_families("sandbox_jobs", [("model_id", models)], ())):
-            if row.benchmark_id in benchmarks:
-                add([row], "pair")
-            elif row.benchmark and (
-                is_hash(row.benchmark) or is_run_name(row.benchmark, models=run.models, run_names=run.job_names)
-            ):
-                add([row], "misnamed-benchmark")
-        ordered = sorted(found.values(), key=lambda pair: _age(pair[0]))
-        return tuple(FoundRow(row, tuple(reasons)) for row, reasons in ordered)
+        All runs are asked for together, each row once. A run whose names are too long to be asked for has a failure in
+        the place of its rows: whether there is one is not known.
+        """
+        long = [next((name for name in run.job_names if not self._source.takes(name)), None) for run in runs]
+        asked = [run for run, name in zip(runs, long, strict=True) if name is None]
+        names = self._names()
+        found: dict[str, Record] = {}
+        for column, values in (
+            ("id", (id for run in asked for id in run.ids if _is_id(id))),
+            ("job_name", (name for run in asked for name in run.job_names)),
+            ("model_id", (row.id for row in names.model_family(name for run in asked for name in run.models))),
+        ):
+            records = self._source.select("sandbox_jobs", _one_of(column, values))
+            found |= {record["id"]: record for record in records}
+        rows = RunRows(self._rows(list(found.values())), self._names())
+        return [
+            rows.of(run) if name is None else _too_long(self.place, name) for run, name in zip(runs, long, strict=True)
+        ]
 
     def models(self) -> tuple[ModelRow, ...]:
         """Every row of ``models``."""
@@ -173,13 +144,10 @@ class EvalDatabase:
         self, table: str, column: str, values: Sequence[str], *, columns: tuple[str, ...] = ("*",)
     ) -> list[Record]:
         """The rows of a table, as they are stored, whose ``column`` is one of some values."""
-        return self._select_families(table, [(column, list(dict.fromkeys(values)))], (), columns=columns)
+        return self._source.select(table, _one_of(column, values), columns=columns)
 
     def references(self, table: Literal["models", "benchmarks"], id: str) -> tuple[Reference, ...]:
-        """What points at a row, over all owners; none, and the row could go.
-
-        For a model of many trials this asks once for every 100 of them.
-        """
+        """What points at a row, over all owners; none, and the row could go."""
         if table == "models":
             counts = [
                 *self._jobs_of("model_id", id),
@@ -220,30 +188,12 @@ class EvalDatabase:
         columns = ("trial_id", "model_id", "model_provider")
         usage = self._source.select(table, Condition("model_id", "eq", id), columns=columns)
         trial_ids = sorted({record["trial_id"] for record in usage})
-        trials = self._select_families("sandbox_trials", [("id", trial_ids)], (), columns=("id", "job_id"))
+        trials = self.records("sandbox_trials", "id", trial_ids, columns=("id", "job_id"))
         job_of = {record["id"]: record["job_id"] for record in trials}
         job_ids = sorted({job for job in job_of.values() if job})
-        jobs = self._select_families("sandbox_jobs", [("id", job_ids)], (), columns=("id", "username"))
+        jobs = self.records("sandbox_jobs", "id", job_ids, columns=("id", "username"))
         owner_of = {record["id"]: record["username"] for record in jobs}
         yield table, "model_id", Counter(owner_of.get(job_of.get(record["trial_id"])) for record in usage)
-
-    def _select_families(
-        self,
-        table: str,
-        families: list[tuple[str, list[str]]],
-        conditions: Iterable[Condition],
-        *,
-        columns: tuple[str, ...] = ("*",),
-    ) -> list[Record]:
-        """The rows whose column is one of a family's ids, for each family; asked for in portions."""
-        if not families:
-            return self._source.select(table, *conditions, columns=columns)
-        (column, ids), *others = families
-        records = []
-        for start in range(0, len(ids), _AT_ONCE):
-            portion = Condition(column, "in", tuple(ids[start : start + _AT_ONCE]))
-            records += self._select_families(table, others, [*conditions, portion], columns=columns)
-        return records
 
     def _rows(self, records: list[Record]) -> tuple[JobRow, ...]:
         names = self._names()
@@ -272,7 +222,17 @@ class EvalDatabase:
             return self._registry
 
 
-def _name(row: AgentRow | ModelRow | BenchmarkRow | None) -> str | None:
+def _one_of(column: str, values: Iterable[str]) -> Condition:
+    return Condition(column, "in", tuple(dict.fromkeys(values)))
+
+
+def _too_long(place: str, name: str) -> Failure:
+    """The failure of a run whose rows cannot be asked for over this backend."""
+    found = f"a job's name of {len(name):,} characters, which no request has room for: {name:.40}..."
+    return refused(place, found, "use DATABASE_URL, over which texts may be of any length", code="too-long")
+
+
+def _name(row: RegisteredRow | None) -> str | None:
     return row.name if row else None
 
 

@@ -3,18 +3,20 @@
 -- there they are made for one transaction, in pg_temp.
 --
 -- Each is one transaction, runs with the rights of its caller, and refuses where row-level security would hide a row.
--- Rows come as JSON as they were read, and are compared as rows. Each returns {"state": ...}: done; done-already; kept,
+-- Rows come as JSON as they were read, and are compared in the JSON that this database makes of them, in which NULL and
+-- JSON's own null are one, as they were for whoever read them. Each returns {"state": ...}: done; done-already; kept,
 -- with the references that keep it; contested, with what there is now, and nothing was written.
 
-CREATE OR REPLACE FUNCTION public.benchwright_functions() RETURNS integer LANGUAGE sql IMMUTABLE AS $$ SELECT 2 $$;
+CREATE OR REPLACE FUNCTION public.benchwright_functions() RETURNS integer LANGUAGE sql IMMUTABLE AS $$ SELECT 3 $$;
 
 -- One row of a table from what was seen of it to what is wanted.
 CREATE OR REPLACE FUNCTION public.benchwright_change_row(
     target text, row_key jsonb, row_owner text, seen jsonb, wanted jsonb
-) RETURNS jsonb LANGUAGE plpgsql SET search_path = public SET timezone = 'UTC' SET row_security = off AS $$
+) RETURNS jsonb LANGUAGE plpgsql SET search_path = public, pg_temp SET timezone = 'UTC' SET row_security = off AS $$
 DECLARE
     -- A row of a table whose rows have owners is nobody's where none is named.
     is_own text := CASE target WHEN 'sandbox_jobs' THEN 'one.username IS NOT DISTINCT FROM $2' ELSE '$2 IS NULL' END;
+    is_equal CONSTANT text := $q$coalesce(to_jsonb(one.%1$I), 'null') = coalesce(to_jsonb(%2$s.%1$I), 'null')$q$;
     is_there text;
     is_unchanged text;
     is_done text;
@@ -25,9 +27,9 @@ DECLARE
     already boolean;
 BEGIN
     SELECT string_agg(format('one.%1$I = key.%1$I', name), ' AND ') INTO is_there FROM jsonb_object_keys(row_key) name;
-    SELECT string_agg(format('one.%1$I IS NOT DISTINCT FROM was.%1$I', name), ' AND ') INTO is_unchanged
+    SELECT string_agg(format(is_equal, name, 'was'), ' AND ') INTO is_unchanged
         FROM jsonb_object_keys(seen) name;
-    SELECT string_agg(format('one.%1$I IS NOT DISTINCT FROM new.%1$I', name), ' AND ') INTO is_done
+    SELECT string_agg(format(is_equal, name, 'new'), ' AND ') INTO is_done
         FROM jsonb_object_keys(wanted) name;
     SELECT string_agg(format('%1$I = new.%1$I', name), ', ') INTO changes FROM jsonb_object_keys(wanted) name;
     EXECUTE format(
@@ -54,7 +56,7 @@ $$;
 -- How many rows of anybody refer to a row, by TABLE.COLUMN, without those that none does. The foreign keys that the
 -- database has are asked for, since it may have more tables than this file knows.
 CREATE OR REPLACE FUNCTION public.benchwright_references(target text, row_id uuid, besides text)
-RETURNS jsonb LANGUAGE plpgsql SET search_path = public SET row_security = off AS $$
+RETURNS jsonb LANGUAGE plpgsql SET search_path = public, pg_temp SET row_security = off AS $$
 DECLARE
     place record;
     number bigint;
@@ -88,13 +90,13 @@ $$;
 
 -- What the trials of a job used.
 CREATE OR REPLACE FUNCTION public.benchwright_usage_of(target uuid) RETURNS SETOF public.sandbox_trial_model_usage
-LANGUAGE sql STABLE SET search_path = public SET row_security = off AS $$
+LANGUAGE sql STABLE SET search_path = public, pg_temp SET row_security = off AS $$
     SELECT * FROM sandbox_trial_model_usage WHERE trial_id IN (SELECT id FROM sandbox_trials WHERE job_id = target)
 $$;
 
 -- A row of a job with its trials and their usage: exactly those that were seen.
 CREATE OR REPLACE FUNCTION public.benchwright_delete_job(row_owner text, job jsonb, trials jsonb, usage jsonb)
-RETURNS jsonb LANGUAGE plpgsql SET search_path = public SET timezone = 'UTC' SET row_security = off AS $$
+RETURNS jsonb LANGUAGE plpgsql SET search_path = public, pg_temp SET timezone = 'UTC' SET row_security = off AS $$
 DECLARE
     target uuid := job ->> 'id';
     present sandbox_jobs;
@@ -105,22 +107,24 @@ BEGIN
         RETURN jsonb_build_object('state', 'done-already');
     END IF;
     PERFORM FROM sandbox_trials WHERE job_id = target FOR UPDATE;
+    PERFORM FROM sandbox_trial_model_usage WHERE trial_id IN (SELECT id FROM sandbox_trials WHERE job_id = target)
+        FOR UPDATE; -- what is compared below stays as it is until it is deleted
     others := public.benchwright_references('sandbox_jobs', target, 'sandbox_trials');
     IF present.username IS DISTINCT FROM row_owner
-        OR present IS DISTINCT FROM jsonb_populate_record(NULL::sandbox_jobs, job)
+        OR to_jsonb(present) <> to_jsonb(jsonb_populate_record(NULL::sandbox_jobs, job))
         OR EXISTS (
-            (SELECT * FROM sandbox_trials WHERE job_id = target
-                EXCEPT SELECT * FROM jsonb_populate_recordset(NULL::sandbox_trials, trials))
+            (SELECT to_jsonb(one) FROM sandbox_trials one WHERE job_id = target
+                EXCEPT SELECT to_jsonb(one) FROM jsonb_populate_recordset(NULL::sandbox_trials, trials) one)
             UNION ALL
-            (SELECT * FROM jsonb_populate_recordset(NULL::sandbox_trials, trials)
-                EXCEPT SELECT * FROM sandbox_trials WHERE job_id = target)
+            (SELECT to_jsonb(one) FROM jsonb_populate_recordset(NULL::sandbox_trials, trials) one
+                EXCEPT SELECT to_jsonb(one) FROM sandbox_trials one WHERE job_id = target)
         )
         OR EXISTS (
-            (SELECT * FROM public.benchwright_usage_of(target)
-                EXCEPT SELECT * FROM jsonb_populate_recordset(NULL::sandbox_trial_model_usage, usage))
+            (SELECT to_jsonb(one) FROM public.benchwright_usage_of(target) one
+                EXCEPT SELECT to_jsonb(one) FROM jsonb_populate_recordset(NULL::sandbox_trial_model_usage, usage) one)
             UNION ALL
-            (SELECT * FROM jsonb_populate_recordset(NULL::sandbox_trial_model_usage, usage)
-                EXCEPT SELECT * FROM public.benchwright_usage_of(target))
+            (SELECT to_jsonb(one) FROM jsonb_populate_recordset(NULL::sandbox_trial_model_usage, usage) one
+                EXCEPT SELECT to_jsonb(one) FROM public.benchwright_usage_of(target) one)
         )
         OR others <> '{}'
     THEN
@@ -135,11 +139,11 @@ $$;
 
 -- Some trials of a job with their usage: exactly as they were seen. The job and its other trials stay.
 CREATE OR REPLACE FUNCTION public.benchwright_drop_trials(row_owner text, target uuid, trials jsonb, usage jsonb)
-RETURNS jsonb LANGUAGE plpgsql SET search_path = public SET timezone = 'UTC' SET row_security = off AS $$
+RETURNS jsonb LANGUAGE plpgsql SET search_path = public, pg_temp SET timezone = 'UTC' SET row_security = off AS $$
 DECLARE
     named uuid[] := ARRAY(SELECT id FROM jsonb_populate_recordset(NULL::sandbox_trials, trials));
     present sandbox_jobs;
-    one uuid;
+    trial uuid;
     others jsonb := '{}';
 BEGIN
     SELECT * INTO present FROM sandbox_jobs WHERE id = target FOR UPDATE;
@@ -147,23 +151,24 @@ BEGIN
     IF NOT FOUND AND present.username = row_owner THEN
         RETURN jsonb_build_object('state', 'done-already');
     END IF;
-    FOREACH one IN ARRAY named LOOP
-        others := others || public.benchwright_references('sandbox_trials', one, 'sandbox_trial_model_usage');
+    PERFORM FROM sandbox_trial_model_usage WHERE trial_id = ANY (named) FOR UPDATE;
+    FOREACH trial IN ARRAY named LOOP
+        others := others || public.benchwright_references('sandbox_trials', trial, 'sandbox_trial_model_usage');
     END LOOP;
     IF present.username IS DISTINCT FROM row_owner
         OR EXISTS (
-            (SELECT * FROM sandbox_trials WHERE id = ANY (named)
-                EXCEPT SELECT * FROM jsonb_populate_recordset(NULL::sandbox_trials, trials))
+            (SELECT to_jsonb(one) FROM sandbox_trials one WHERE id = ANY (named)
+                EXCEPT SELECT to_jsonb(one) FROM jsonb_populate_recordset(NULL::sandbox_trials, trials) one)
             UNION ALL
-            (SELECT * FROM jsonb_populate_recordset(NULL::sandbox_trials, trials)
-                EXCEPT SELECT * FROM sandbox_trials WHERE job_id = target)
+            (SELECT to_jsonb(one) FROM jsonb_populate_recordset(NULL::sandbox_trials, trials) one
+                EXCEPT SELECT to_jsonb(one) FROM sandbox_trials one WHERE job_id = target)
         )
         OR EXISTS (
-            (SELECT * FROM sandbox_trial_model_usage WHERE trial_id = ANY (named)
-                EXCEPT SELECT * FROM jsonb_populate_recordset(NULL::sandbox_trial_model_usage, usage))
+            (SELECT to_jsonb(one) FROM sandbox_trial_model_usage one WHERE trial_id = ANY (named)
+                EXCEPT SELECT to_jsonb(one) FROM jsonb_populate_recordset(NULL::sandbox_trial_model_usage, usage) one)
             UNION ALL
-            (SELECT * FROM jsonb_populate_recordset(NULL::sandbox_trial_model_usage, usage)
-                EXCEPT SELECT * FROM sandbox_trial_model_usage WHERE trial_id = ANY (named))
+            (SELECT to_jsonb(one) FROM jsonb_populate_recordset(NULL::sandbox_trial_model_usage, usage) one
+                EXCEPT SELECT to_jsonb(one) FROM sandbox_trial_model_usage one WHERE trial_id = ANY (named))
         )
         OR others <> '{}'
     THEN
@@ -177,7 +182,7 @@ $$;
 
 -- The usage rows of all trials of one job, from those that were seen to those that are wanted.
 CREATE OR REPLACE FUNCTION public.benchwright_change_usage(row_owner text, target uuid, seen jsonb, wanted jsonb)
-RETURNS jsonb LANGUAGE plpgsql SET search_path = public SET timezone = 'UTC' SET row_security = off AS $$
+RETURNS jsonb LANGUAGE plpgsql SET search_path = public, pg_temp SET timezone = 'UTC' SET row_security = off AS $$
 DECLARE
     present sandbox_jobs;
     aims jsonb[] := ARRAY[wanted, seen];
@@ -186,13 +191,15 @@ DECLARE
 BEGIN
     SELECT * INTO present FROM sandbox_jobs WHERE id = target FOR UPDATE;
     PERFORM FROM sandbox_trials WHERE job_id = target FOR UPDATE; -- no new usage can refer to them from here on
+    PERFORM FROM sandbox_trial_model_usage WHERE trial_id IN (SELECT id FROM sandbox_trials WHERE job_id = target)
+        FOR UPDATE;
     FOREACH aim IN ARRAY aims LOOP
         is_there := present.username = row_owner AND NOT EXISTS (
-            (SELECT * FROM public.benchwright_usage_of(target)
-                EXCEPT SELECT * FROM jsonb_populate_recordset(NULL::sandbox_trial_model_usage, aim))
+            (SELECT to_jsonb(one) FROM public.benchwright_usage_of(target) one
+                EXCEPT SELECT to_jsonb(one) FROM jsonb_populate_recordset(NULL::sandbox_trial_model_usage, aim) one)
             UNION ALL
-            (SELECT * FROM jsonb_populate_recordset(NULL::sandbox_trial_model_usage, aim)
-                EXCEPT SELECT * FROM public.benchwright_usage_of(target))
+            (SELECT to_jsonb(one) FROM jsonb_populate_recordset(NULL::sandbox_trial_model_usage, aim) one
+                EXCEPT SELECT to_jsonb(one) FROM public.benchwright_usage_of(target) one)
         );
         EXIT WHEN is_there;
     END LOOP;
@@ -213,7 +220,7 @@ $$;
 
 -- A model that nothing of anybody refers to.
 CREATE OR REPLACE FUNCTION public.benchwright_drop_model(model jsonb)
-RETURNS jsonb LANGUAGE plpgsql SET search_path = public SET timezone = 'UTC' SET row_security = off AS $$
+RETURNS jsonb LANGUAGE plpgsql SET search_path = public, pg_temp SET timezone = 'UTC' SET row_security = off AS $$
 DECLARE
     target uuid := model ->> 'id';
     present models;
@@ -222,7 +229,7 @@ BEGIN
     SELECT * INTO present FROM models WHERE id = target FOR UPDATE; -- no new row can refer to it from here on
     IF NOT FOUND THEN
         RETURN jsonb_build_object('state', 'done-already');
-    ELSIF present IS DISTINCT FROM jsonb_populate_record(NULL::models, model) THEN
+    ELSIF to_jsonb(present) <> to_jsonb(jsonb_populate_record(NULL::models, model)) THEN
         RETURN jsonb_build_object('state', 'contested', 'now', to_jsonb(present));
     END IF;
     others := public.benchwright_references('models', target, '');
@@ -236,7 +243,7 @@ $$;
 
 -- A benchmark that nothing of anybody refers to but its own tasks, which go with it: exactly those that were seen.
 CREATE OR REPLACE FUNCTION public.benchwright_drop_benchmark(benchmark jsonb, tasks jsonb)
-RETURNS jsonb LANGUAGE plpgsql SET search_path = public SET timezone = 'UTC' SET row_security = off AS $$
+RETURNS jsonb LANGUAGE plpgsql SET search_path = public, pg_temp SET timezone = 'UTC' SET row_security = off AS $$
 DECLARE
     target uuid := benchmark ->> 'id';
     present benchmarks;
@@ -246,16 +253,17 @@ BEGIN
     IF NOT FOUND THEN
         RETURN jsonb_build_object('state', 'done-already');
     END IF;
+    PERFORM FROM sandbox_benchmark_tasks WHERE benchmark_id = target FOR UPDATE;
     others := public.benchwright_references('benchmarks', target, 'sandbox_benchmark_tasks');
     IF others <> '{}' THEN
         RETURN jsonb_build_object('state', 'kept', 'references', others);
-    ELSIF present IS DISTINCT FROM jsonb_populate_record(NULL::benchmarks, benchmark)
+    ELSIF to_jsonb(present) <> to_jsonb(jsonb_populate_record(NULL::benchmarks, benchmark))
         OR EXISTS (
-            (SELECT * FROM sandbox_benchmark_tasks WHERE benchmark_id = target
-                EXCEPT SELECT * FROM jsonb_populate_recordset(NULL::sandbox_benchmark_tasks, tasks))
+            (SELECT to_jsonb(one) FROM sandbox_benchmark_tasks one WHERE benchmark_id = target
+                EXCEPT SELECT to_jsonb(one) FROM jsonb_populate_recordset(NULL::sandbox_benchmark_tasks, tasks) one)
             UNION ALL
-            (SELECT * FROM jsonb_populate_recordset(NULL::sandbox_benchmark_tasks, tasks)
-                EXCEPT SELECT * FROM sandbox_benchmark_tasks WHERE benchmark_id = target)
+            (SELECT to_jsonb(one) FROM jsonb_populate_recordset(NULL::sandbox_benchmark_tasks, tasks) one
+                EXCEPT SELECT to_jsonb(one) FROM sandbox_benchmark_tasks one WHERE benchmark_id = target)
         )
     THEN
         RETURN jsonb_build_object('state', 'contested', 'now', to_jsonb(present));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ _SHORTEST_MODEL = 5
 """A model's name of fewer characters may be in a benchmark's name by chance."""
 
 
+@functools.lru_cache(maxsize=4096)
 def model_key(name: str) -> str:
     """What is left of a model's name without the serving prefix; equal for rows that are one model.
 

@@ -105,7 +105,15 @@ def _project(settings: Mapping[str, str]) -> tuple[str, str]:
         problems.append(Problem("bad-credentials", "SUPABASE_URL", "no address", "https://HOST", fix))
     if not (key.isascii() and key.isprintable()) or " " in key:
         found = f"a value of {len(key)} characters that is no key"
-        problems.append(Problem("bad-credentials", name, found, "printable characters without a space"))
+        problems.append(
+            Problem(
+                "bad-credentials",
+                name,
+                found,
+                "printable characters without a space",
+                f"copy the key once more into {name}",
+            )
+        )
     if problems:
         raise Failure(problems, exit=Exit.ENVIRONMENT)
     return url, key

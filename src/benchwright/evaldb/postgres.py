@@ -16,9 +16,9 @@ from psycopg import errors, sql
 from psycopg.conninfo import conninfo_to_dict
 
 from benchwright.contract import Failure, redact
-from benchwright.evaldb.source import KEYS, Condition, Patience, Record, refused, unavailable
+from benchwright.evaldb.source import KEYS, Condition, Patience, Record, askable, refused, unavailable
 
-_OPERATORS = {"eq": sql.SQL("{} = {}"), "gte": sql.SQL("{} >= {}"), "in": sql.SQL("{} IN ({})")}
+_OPERATORS = {"eq": sql.SQL("{} = {}"), "gte": sql.SQL("{} >= {}"), "in": sql.SQL("{} = ANY({})")}
 _AT_THE_DOOR = ("authentication failed", "no password supplied", "no pg_hba.conf entry", "does not exist", "permission")
 """In what a server says that turns a client away for good; the client library gives no code then."""
 _NAMELESS = "DATABASE_URL"
@@ -47,9 +47,10 @@ class PostgresSource:
     def select(self, table: str, *conditions: Condition, columns: Sequence[str] = ("*",)) -> list[Record]:
         """See ``RowSource.select``."""
         self._check_address()
-        if not all(condition.fits() for condition in conditions):
+        asked = askable(conditions)
+        if asked is None:
             return []
-        query, values = _query(table, conditions, columns)
+        query, values = _query(table, asked, columns)
         with self._lock:
             try:
                 return self._retrying(lambda: self._run(query, values))
@@ -57,6 +58,10 @@ class PostgresSource:
                 raise self._failure(error) from None
             except (ValueError, RecursionError) as error:
                 raise unavailable(self.place, f"rows that are not JSON: {error}") from None
+
+    def takes(self, text: str) -> bool:
+        """See ``RowSource.takes``."""
+        return True
 
     def close(self) -> None:
         """See ``RowSource.close``."""
@@ -78,7 +83,7 @@ class PostgresSource:
         )
         return retrying(call)
 
-    def _run(self, query: sql.Composed, values: list[str]) -> list[Record]:
+    def _run(self, query: sql.Composed, values: Sequence[object]) -> list[Record]:
         connection = self._open()
         with self._transaction(connection):  # of the kind BEGIN READ ONLY
             return [json.loads(text) for (text,) in connection.execute(query, values).fetchall()]
@@ -160,17 +165,18 @@ def _is_at_the_door(error: psycopg.Error) -> bool:
     return error.sqlstate is None and any(words in str(error) for words in _AT_THE_DOOR)
 
 
-def _query(table: str, conditions: Sequence[Condition], columns: Sequence[str]) -> tuple[sql.Composed, list[str]]:
+def _query(
+    table: str, conditions: Sequence[Condition], columns: Sequence[str]
+) -> tuple[sql.Composed, list[str | list[str]]]:
     """The statement that gives each row as one JSON text, and the values that go beside it."""
     names = [sql.SQL("*") if name == "*" else sql.Identifier(name) for name in columns]
     key = sql.SQL(", ").join(map(sql.Identifier, KEYS[table]))
     clauses: list[sql.Composed] = []
-    values: list[str] = []
+    values: list[str | list[str]] = []
     for condition in conditions:
-        several = condition.value if isinstance(condition.value, tuple) else (condition.value,)
-        marks = sql.SQL(", ").join(sql.Placeholder() * len(several))
-        clauses.append(_OPERATORS[condition.operator].format(sql.Identifier(condition.column), marks))
-        values += several
+        clause = _OPERATORS[condition.operator]
+        clauses.append(clause.format(sql.Identifier(condition.column), sql.Placeholder()))
+        values.append(list(condition.value) if isinstance(condition.value, tuple) else condition.value)
     where = sql.SQL(" WHERE ") + sql.SQL(" AND ").join(clauses) if clauses else sql.SQL("")
     query = sql.SQL("SELECT row_to_json(one)::text FROM (SELECT {} FROM {}{} ORDER BY {}) one")
     return query.format(sql.SQL(", ").join(names), sql.Identifier("public", table), where, key), values

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Self
 
 FINISHED = "Finished"
 """The status of a row whose job has ended and uploaded."""
@@ -14,40 +14,33 @@ ENDED = (FINISHED, "Failed")
 
 
 @dataclass(frozen=True, slots=True)
-class AgentRow:
+class RegisteredRow:
+    """A row that other rows refer to by its id, with its name and what it is a duplicate of."""
+
+    id: str
+    name: str
+    duplicate_of: str | None = None
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Self:
+        """The row in a record."""
+        return cls(record["id"], record["name"], record.get("duplicate_of"))
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRow(RegisteredRow):
     """A row of ``agents``."""
 
-    id: str
-    name: str
-    duplicate_of: str | None = None
-
-    @classmethod
-    def of(cls, record: Mapping[str, Any]) -> AgentRow:
-        """The row in a record."""
-        return cls(record["id"], record["name"], record.get("duplicate_of"))
-
 
 @dataclass(frozen=True, slots=True)
-class BenchmarkRow:
+class BenchmarkRow(RegisteredRow):
     """A row of ``benchmarks``."""
 
-    id: str
-    name: str
-    duplicate_of: str | None = None
-
-    @classmethod
-    def of(cls, record: Mapping[str, Any]) -> BenchmarkRow:
-        """The row in a record."""
-        return cls(record["id"], record["name"], record.get("duplicate_of"))
-
 
 @dataclass(frozen=True, slots=True)
-class ModelRow:
+class ModelRow(RegisteredRow):
     """A row of ``models``. Names are not unique there: one model may have several rows."""
 
-    id: str
-    name: str
-    duplicate_of: str | None = None
     base_model_id: str | None = None
     created_by: str | None = None
     creation_time: datetime | None = None
@@ -55,7 +48,7 @@ class ModelRow:
     is_external: bool | None = None
 
     @classmethod
-    def of(cls, record: Mapping[str, Any]) -> ModelRow:
+    def of(cls, record: Mapping[str, Any]) -> Self:
         """The row in a record."""
         return cls(
             record["id"],

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 from benchwright.contract import Exit, Failure, Problem
@@ -32,10 +32,10 @@ class Condition:
     operator: Literal["eq", "gte", "in"]
     value: str | tuple[str, ...]
 
-    def fits(self) -> bool:
-        """Whether any row can meet it: a text with a NUL or half a surrogate pair is in no database."""
-        values = self.value if isinstance(self.value, tuple) else (self.value,)
-        return bool(values) and all(is_storable(value) for value in values)
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The texts, one or several."""
+        return self.value if isinstance(self.value, tuple) else (self.value,)
 
 
 class RowSource(Protocol):
@@ -47,14 +47,19 @@ class RowSource(Protocol):
     """Whether row-level security can hide no row from it."""
 
     def select(self, table: str, *conditions: Condition, columns: Sequence[str] = ("*",)) -> list[Record]:
-        """Every row of a table of ``KEYS`` that meets all conditions, in the order of its key.
+        """Every row of a table of ``KEYS`` that meets all conditions.
 
+        They are in the order of its key; where many values had to be asked for in portions, portion by portion.
         ``columns`` has the key's among them, or is ``*``, all there are.
 
         Raises:
-            Failure: credentials are missing, wrong or do not suffice, or the database has no such table (exit 3); it
-                cannot be reached, was lost, or answered what no database answers (exit 4).
+            Failure: credentials are missing, wrong or do not suffice, the database has no such table, or a value is
+                longer than it ``takes`` (exit 3); it cannot be reached, was lost, or answered what no database answers
+                (exit 4).
         """
+
+    def takes(self, text: str) -> bool:
+        """Whether a text is short enough to be asked for."""
 
     def close(self) -> None:
         """Close the connection."""
@@ -73,6 +78,20 @@ class Patience:
     longest_wait: float = 4.0
     connect_timeout: float = 10.0
     answer_timeout: float = 60.0
+
+
+def askable(conditions: Iterable[Condition]) -> tuple[Condition, ...] | None:
+    """The conditions as a database can be asked for them; None where no row can meet them all.
+
+    A text with a NUL or half a surrogate pair is in no database: among several it is left out.
+    """
+    found = []
+    for condition in conditions:
+        values = tuple(value for value in dict.fromkeys(condition.values) if is_storable(value))
+        if not values:
+            return None
+        found.append(replace(condition, value=values if condition.operator == "in" else values[0]))
+    return tuple(found)
 
 
 def is_storable(text: str) -> bool:

@@ -7,8 +7,10 @@ import contextlib
 import functools
 import json
 import ssl
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import tenacity
@@ -16,8 +18,12 @@ from postgrest import CountMethod
 from supabase import Client, ClientOptions, create_client
 
 from benchwright.contract import Failure, redact
-from benchwright.evaldb.source import KEYS, Condition, Patience, Record, refused, unavailable
+from benchwright.evaldb.source import KEYS, Condition, Patience, Record, askable, refused, unavailable
 
+_LONGEST_ADDRESS = 7900
+"""Characters of a request's address: the proxies before a project take 8,192 bytes of its first line."""
+_LONGEST_TEXT = 6000
+"""Characters of a text in an address, as it is written there."""
 PAGE = 1000
 """Rows asked for at once: as many as Supabase gives by default. A server that gives fewer is asked more often."""
 _UNKNOWN = ("42P01", "42703", "PGRST204", "PGRST205")
@@ -38,7 +44,7 @@ class SupabaseSource:
             verify=_trusted(),
             timeout=httpx.Timeout(self._patience.answer_timeout, connect=self._patience.connect_timeout),
             follow_redirects=False,  # the key goes nowhere else
-            event_hooks={"response": [_refuse]},
+            event_hooks={"request": [_measure], "response": [_refuse]},
         )
         self._client: Client = create_client(
             url, key, ClientOptions(postgrest_client_retry=False, httpx_client=self._http)
@@ -49,8 +55,22 @@ class SupabaseSource:
 
     def select(self, table: str, *conditions: Condition, columns: Sequence[str] = ("*",)) -> list[Record]:
         """See ``RowSource.select``."""
-        if not all(condition.fits() for condition in conditions):
+        asked = askable(conditions)
+        if asked is None:
             return []
+        try:
+            return self._selected(table, asked, columns)
+        except _TooLong:
+            halves = _halved(asked)
+            if halves is None:
+                raise self._too_long(asked) from None
+            return [record for half in halves for record in self.select(table, *half, columns=columns)]
+
+    def takes(self, text: str) -> bool:
+        """See ``RowSource.takes``."""
+        return len(quote(text, errors="replace")) <= _LONGEST_TEXT
+
+    def _selected(self, table: str, conditions: Sequence[Condition], columns: Sequence[str]) -> list[Record]:
         records: list[Record] = []
         while True:
             page, left = self._page(table, conditions, columns, after=records[-1] if records else None)
@@ -83,10 +103,9 @@ class SupabaseSource:
         key = KEYS[table]
         query = self._client.table(table).select(*columns, count=CountMethod.exact)
         for condition in conditions:
-            if isinstance(condition.value, tuple):
-                query = query.in_(condition.column, condition.value)
-            else:
-                query = query.filter(condition.column, condition.operator, condition.value)
+            value = condition.value
+            words = f"({','.join(map(_quoted, value))})" if isinstance(value, tuple) else value
+            query = query.filter(condition.column, condition.operator, words)
         if after is not None:
             query = query.or_(_behind(key, after))
         for column in key:
@@ -97,6 +116,12 @@ class SupabaseSource:
         if not sound or answer.count is None:
             raise self._odd_answer(table)
         return rows, answer.count
+
+    def _too_long(self, conditions: Sequence[Condition]) -> Failure:
+        longest = max((value for one in conditions for value in one.values), key=len, default="")
+        found = f"a value of {len(longest):,} characters, which no request has room for: {longest:.40}..."
+        fix = "use DATABASE_URL, over which texts may be of any length: --db postgres"
+        return refused(self.place, found, fix, code="too-long")
 
     def _odd_answer(self, what: str) -> Failure:
         return unavailable(self.place, f"an answer that is none of PostgREST, for {what}: is SUPABASE_URL right?")
@@ -143,6 +168,27 @@ class Refusal(Exception):
     def __init__(self, status: int, code: str, message: str) -> None:
         self.status, self.code, self.message = status, code, message
         super().__init__(message)
+
+
+class _TooLong(Exception):
+    """A request whose address is longer than what proxies take; it was not sent."""
+
+
+def _measure(request: httpx.Request) -> None:
+    """Stop before a request that would be answered with HTTP 414."""
+    if len(str(request.url)) > _LONGEST_ADDRESS:
+        raise _TooLong
+
+
+def _halved(conditions: Sequence[Condition]) -> Iterator[list[Condition]] | None:
+    """The conditions twice, each time with half of the values of the longest; None where each has one alone."""
+    several = [one for one in conditions if len(one.values) > 1]
+    if not several:
+        return None
+    longest = max(several, key=lambda one: len(quote("".join(one.values))))
+    middle = len(longest.values) // 2
+    halves = (longest.values[:middle], longest.values[middle:])
+    return ([replace(one, value=half) if one is longest else one for one in conditions] for half in halves)
 
 
 def _refuse(response: httpx.Response) -> None:

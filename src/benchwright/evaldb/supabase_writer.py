@@ -89,6 +89,9 @@ class SupabaseWriter(SupabaseSource):
         if changed:
             return Written(update, "done", {**changed[0], **update.read}, changed[0])
         now = next(iter(self._there(update.table, update.key)), None)
+        if now is not None and holds(now, _compared(update)):  # as it was read, though no filter finds JSON's own null
+            self._check_functions()
+            return settled(self.place, update, self._called(Call("change_row", change_arguments(update))))
         if now is None or not holds(now, _owned(update)) or not holds(now, update.values):
             raise contested(self.place, update, now)
         return Written(update, "done-already", now, now)

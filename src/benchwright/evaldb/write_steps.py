@@ -13,7 +13,7 @@ from benchwright.evaldb.source import KEYS, Record
 from benchwright.evaldb.writes import OWNED, Call, Insert, Update, Write, Written
 
 FUNCTIONS = Path(__file__).with_name("functions.sql")
-FUNCTIONS_VERSION = 2
+FUNCTIONS_VERSION = 3
 """What ``benchwright_functions()`` returns where the functions of this version are installed."""
 _PREFIX = "benchwright_"
 _MOST_ROWS = 100
@@ -101,7 +101,13 @@ def settled(place: str, write: Update | Call, told: Any) -> Written:
     if state == "contested":
         raise contested(place, write, told.get("now"), told.get("references"))
     if state not in ("done", "done-already", "kept"):
-        problem = Problem("database-unavailable", place, f"an answer that is none of {named(write)}", "one of ours")
+        problem = Problem(
+            "database-unavailable",
+            place,
+            f"an answer that is none of {named(write)}",
+            "one of ours",
+            "run this again; if it says so again, have functions.sql installed anew",
+        )
         raise Failure(problem, exit=Exit.REMOTE)
     return Written(write, state, told.get("before"), told.get("after"), told)
 
@@ -143,7 +149,15 @@ def refusal(place: str, code: str, said: str) -> Failure | None:
 
 def row_refused(place: str, said: str) -> Failure:
     """The failure of a row that no database takes, or this one does not."""
-    return Failure(Problem("row-refused", place, said, "a row that the database takes"))
+    return Failure(
+        Problem(
+            "row-refused",
+            place,
+            said,
+            "a row that the database takes",
+            "correct the value in the run or the option that it is from",
+        )
+    )
 
 
 def needs_function(place: str, name: str) -> Failure:

@@ -24,6 +24,8 @@ _FIELDS = {
     "datasets": "a list of names",
 }
 
+_FIX = "correct it in the file"
+
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
@@ -125,15 +127,17 @@ def _benchmark(name: str, facts: Mapping[str, Any]) -> Benchmark:
 
 def _problems(where: str, name: Any, facts: Any) -> Iterator[Problem]:
     if not isinstance(name, str):
-        yield Problem("usage", where, f"a name that YAML reads as {type(name).__name__}", "text, in quotes")
+        yield Problem(
+            "usage", where, f"a name that YAML reads as {type(name).__name__}", "text, in quotes", "put it in quotes"
+        )
     if not isinstance(facts, Mapping) or "tasks" not in facts:
-        yield Problem("usage", where, repr(facts)[:80], "a mapping such as {tasks: 100}")
+        yield Problem("usage", where, repr(facts)[:80], "a mapping such as {tasks: 100}", _FIX)
         return
     for field, value in facts.items():
         if field not in _FIELDS:
-            yield Problem("usage", f"{where}: {field}", "no such field", f"one of {', '.join(_FIELDS)}")
+            yield Problem("usage", f"{where}: {field}", "no such field", f"one of {', '.join(_FIELDS)}", _FIX)
         elif not _fits(field, value):
-            yield Problem("usage", f"{where}: {field}", repr(value)[:80], _FIELDS[field])
+            yield Problem("usage", f"{where}: {field}", repr(value)[:80], _FIELDS[field], _FIX)
 
 
 def _fits(field: str, value: object) -> bool:

@@ -168,6 +168,9 @@ def _no_jobs(root: Path, names: Sequence[str]) -> Failure:
     return _no_job(root, f"no job in {counted(len(names), 'folder')}" if names else "no folder", expected)
 
 
+_NAME_IT = "name the folder that Harbor wrote the run's trials to"
+
+
 def _what_it_is(path: Path) -> Failure:
     """Why a path is no job, and the folder that may be meant."""
     with Folder(path) as tree:
@@ -208,5 +211,5 @@ def _is_result_of_a_trial(contents: Iterable[bytes]) -> bool:
     return False
 
 
-def _no_job(path: Path, found: str, expected: str = "the folder of a Harbor job", fix: str = "") -> Failure:
+def _no_job(path: Path, found: str, expected: str = "the folder of a Harbor job", fix: str = _NAME_IT) -> Failure:
     return usage_error(str(path), found, expected, fix, code="not-a-job")

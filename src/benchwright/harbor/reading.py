@@ -79,7 +79,7 @@ def _read_folder(folder: Path, cache: ScanCache | None, at_once: int) -> Job:
             known = _unchanged(scan, stamps)
         job, found = _look(tree, folder.name, known, at_once)
         if cache.folder.resolve().is_relative_to(place):
-            raise usage_error("cache", str(cache.folder), f"a folder outside of {folder}")
+            raise usage_error("cache", str(cache.folder), f"a folder outside of {folder}", "--cache DIR elsewhere")
         if not job.live:
             cache.put(
                 Scan(

@@ -18,6 +18,9 @@ _MOST_BYTES = 1_000_000
 _REPAIR_UNKNOWN = "not in the taxonomy: read exception.txt of one of them, and add the name"
 
 
+_FIX = "correct it in the file"
+
+
 @dataclass(frozen=True, slots=True)
 class ErrorClass:
     """One name of an exception under a profile; ``counted`` ones are invalid in the error fraction.
@@ -114,7 +117,13 @@ class Taxonomy:
         name = name or self.default
         if name not in self.profiles:
             known = ", ".join(self.profiles)
-            raise usage_error("profile", f"no profile is called {name!r}", f"one of {known}", code="unknown-profile")
+            raise usage_error(
+                "profile",
+                f"no profile is called {name!r}",
+                f"one of {known}",
+                code="unknown-profile",
+                fix="--profile NAME",
+            )
         facts = self.profiles[name]
         return Profile(
             name=name,
@@ -137,11 +146,13 @@ def read_yaml(path: Path, expected: str) -> Mapping[str, Any]:
     try:
         content = yaml.load(read_bytes(path, limit=_MOST_BYTES), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except OSError as error:
-        raise usage_error(str(path), f"cannot be read ({error.strerror})", expected) from None
+        raise usage_error(
+            str(path), f"cannot be read ({error.strerror})", expected, "name a file that can be read"
+        ) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise usage_error(str(path), " ".join(str(error).split()), expected) from None
+        raise usage_error(str(path), " ".join(str(error).split()), expected, _FIX) from None
     if not isinstance(content, dict):
-        raise usage_error(str(path), type(content).__name__, expected)
+        raise usage_error(str(path), type(content).__name__, expected, _FIX)
     return content
 
 
@@ -149,19 +160,19 @@ def _problems(path: Path, content: Mapping[str, Any]) -> Iterator[Problem]:
     """Everything that is wrong with a taxonomy."""
     for part, kind in (("default", str), ("profiles", dict), ("filters", dict), ("classes", list)):
         if not isinstance(content.get(part), kind):
-            yield Problem("usage", f"{path}: {part}", repr(content.get(part)), f"a {kind.__name__}")
+            yield Problem("usage", f"{path}: {part}", repr(content.get(part)), f"a {kind.__name__}", _FIX)
             return
     known: set[str] = set()
     for number, group in enumerate(content["classes"], start=1):
         where = f"{path}: classes, group {number}"
         if not isinstance(group, dict) or not _names(group.get("names")) or not isinstance(group.get("repair"), str):
-            yield Problem("usage", where, repr(group)[:80], "a mapping with names, phase, missing and repair")
+            yield Problem("usage", where, repr(group)[:80], "a mapping with names, phase, missing and repair", _FIX)
             continue
         for field, words in (("phase", get_args(Phase)), ("missing", get_args(Missingness))):
             if group.get(field) not in words:
-                yield Problem("usage", f"{where}: {field}", repr(group.get(field)), f"one of {', '.join(words)}")
+                yield Problem("usage", f"{where}: {field}", repr(group.get(field)), f"one of {', '.join(words)}", _FIX)
         for name in sorted(known & set(group["names"])):
-            yield Problem("usage", where, f"{name} again", "each name in one group")
+            yield Problem("usage", where, f"{name} again", "each name in one group", _FIX)
         known |= set(group["names"])
     yield from _problems_of_uses(path, content, known)
 
@@ -171,17 +182,19 @@ def _problems_of_uses(path: Path, content: Mapping[str, Any], known: set[str]) -
     uses = [(f"filters: {name}", names) for name, names in content["filters"].items()]
     for name, facts in content["profiles"].items():
         if not isinstance(facts, dict) or not isinstance(facts.get("title"), str):
-            yield Problem("usage", f"{path}: profiles: {name}", repr(facts)[:80], "a mapping with title and benign")
+            yield Problem(
+                "usage", f"{path}: profiles: {name}", repr(facts)[:80], "a mapping with title and benign", _FIX
+            )
             continue
         uses += [(f"profiles: {name}: {part}", facts.get(part, [])) for part in ("benign", "undecided")]
     for where, names in uses:
         if not _names(names, empty=True):
-            yield Problem("usage", f"{path}: {where}", repr(names)[:80], "a list of names")
+            yield Problem("usage", f"{path}: {where}", repr(names)[:80], "a list of names", _FIX)
             continue
         for name in sorted(set(names) - known):
-            yield Problem("usage", f"{path}: {where}", f"{name} is in no group of classes", "a name from there")
+            yield Problem("usage", f"{path}: {where}", f"{name} is in no group of classes", "a name from there", _FIX)
     if content["default"] not in content["profiles"]:
-        yield Problem("usage", f"{path}: default", content["default"], "one of the profiles")
+        yield Problem("usage", f"{path}: default", content["default"], "one of the profiles", _FIX)
 
 
 def _names(names: Any, *, empty: bool = False) -> bool:

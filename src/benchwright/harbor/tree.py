@@ -180,7 +180,7 @@ def unreadable(where: str, error: OSError) -> Failure:
         fix = "the file system does not answer for the moment: run this again"
         return Failure(Problem("unreachable", where, said(error), "an answer", fix), exit=Exit.REMOTE)
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return usage_error(where, said(error), "the folder of a Harbor job")
+        return usage_error(where, said(error), "the folder of a Harbor job", "name a folder that can be read")
     fix = "ask its owner for permission to read, or run this as someone who has it"
     return Failure(Problem("unreadable", where, said(error), "permission to read", fix), exit=Exit.ENVIRONMENT)
 

@@ -30,6 +30,13 @@ class RestQuestion:
     database: Literal["postgres", "supabase", "none"] | None = None
     slurm: bool | None = None
 
+    @property
+    def words(self) -> list[str]:
+        """The options of a script that ask the same, but for the job, which is one run's."""
+        words = ["--ended"] if self.ended else []
+        words += ["--db", self.database] if self.database else []
+        return words + {None: [], True: ["--slurm"], False: ["--no-slurm"]}[self.slurm]
+
 
 @dataclass(frozen=True, slots=True)
 class Rest:

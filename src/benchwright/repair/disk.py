@@ -19,6 +19,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from benchwright.audit import commands
 from benchwright.audit.command import gathered
 from benchwright.audit.gather import ShowProgress
 from benchwright.audit.options import AuditOptions
@@ -190,8 +191,7 @@ def prove(
         lacking = [name for name, check in one.judgement.checks.named() if check.status not in _PROVING[name]]
         why = one.judgement.why if one.judgement.verdict != "OK" else f"{some(lacking)} did not pass"
         if one.judgement.verdict != "OK" or lacking:
-            again = f".venv/bin/python scripts/eval/audit_evals.py {shlex.quote(str(job_dir))}"
-            fix = f"do what the audit says first: {again}"
+            fix = f"do what the audit says first: {commands.again(one.facts)}"
             said = f"{one.judgement.verdict}: {why}"
             against.append((Problem("not-proved", one.facts.run_tag, said, "OK", fix), Exit.REFUSED))
         if other := foreign(one.facts):

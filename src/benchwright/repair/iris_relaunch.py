@@ -49,17 +49,29 @@ class Relaunch:
         """
         problems = []
         if not is_key(job) or "/" in job:
-            problems.append(Problem("usage", "JOB", f"{job!a}", "a job's name"))
+            problems.append(
+                Problem("usage", "JOB", f"{job!a}", "a job's name", "name the folder that it has in the bucket")
+            )
         region = region or settings.get(REGION_VARIABLE)
         if region is None:
             fix = f"--region REGION, or export {REGION_VARIABLE}=REGION"
             problems.append(Problem("usage", "--region", "missing", "the region that the bucket is in", fix))
         elif not _REGION.fullmatch(region):
-            problems.append(Problem("usage", "--region", f"{region!a}", "a region such as us-east5"))
+            problems.append(
+                Problem(
+                    "usage", "--region", f"{region!a}", "a region such as us-east5", "--region REGION of the bucket"
+                )
+            )
         launch = _words(LAUNCH_VARIABLE, settings.get(LAUNCH_VARIABLE) or DEFAULT_LAUNCH, problems)
         others = _words("--launch-words", words, problems)
         problems += [
-            Problem("usage", "--launch-words", f"{word} given once more", "the other words of the launch")
+            Problem(
+                "usage",
+                "--launch-words",
+                f"{word} given once more",
+                "the other words of the launch",
+                "leave it out: it is said here",
+            )
             for word in others
             if word.partition("=")[0] in _OWN
         ]
@@ -91,7 +103,7 @@ def _words(where: str, text: str, problems: list[Problem]) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError as error:
-        problems.append(Problem("usage", where, str(error).lower(), "words as for a shell"))
+        problems.append(Problem("usage", where, str(error).lower(), "words as for a shell", "close its quotes"))
         return []
 
 
@@ -122,4 +134,9 @@ def read_launch_log(path: Path) -> str:
     try:
         return read_bytes(path, limit=_MOST_BYTES).decode(errors="replace")
     except OSError as error:
-        raise usage_error("--launch-log", f"{path}: {said(error)}", "the output of a launch") from None
+        raise usage_error(
+            "--launch-log",
+            f"{path}: {said(error)}",
+            "the output of a launch",
+            "keep the launch's output with tee, as the printed command does",
+        ) from None

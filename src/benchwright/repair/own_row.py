@@ -39,7 +39,13 @@ class Owners:
         names = owners_from(settings)
         if username is not None and username not in names:
             found = f"{username} is none of your user names"
-            problem = Problem("not-yours", "--username", found, "one that BENCHWRIGHT_OWNERS names")
+            problem = Problem(
+                "not-yours",
+                "--username",
+                found,
+                "one that BENCHWRIGHT_OWNERS names",
+                "export BENCHWRIGHT_OWNERS=NAME,NAME if it is yours",
+            )
             raise Failure(problem, exit=Exit.REFUSED)
         return cls(names if username is None else frozenset({username}))
 
@@ -52,7 +58,15 @@ class Owners:
         """
         found = own_rows(database, database.records("sandbox_jobs", "id", [id]))
         if not found:
-            raise Failure(Problem("no-such-row", f"row {id}", f"{database.place} has no such row", "a row"))
+            raise Failure(
+                Problem(
+                    "no-such-row",
+                    f"row {id}",
+                    f"{database.place} has no such row",
+                    "a row",
+                    "audit the run: it may have gone, or be in another database (--db)",
+                )
+            )
         if found[0].row.username not in self.names:
             fix = "leave it, and tell its owner; --handoff FILE.md writes the command down for them"
             problem = Problem("not-yours", f"row {id}", f"it is {found[0].row.username}'s", "a row of yours", fix)
@@ -74,7 +88,12 @@ def row_id(text: str) -> str:
     try:
         return str(UUID(text))
     except ValueError:
-        raise usage_error("--row", f"{text!r} is no id", "the id of a row of sandbox_jobs") from None
+        raise usage_error(
+            "--row",
+            f"{text!r} is no id",
+            "the id of a row of sandbox_jobs",
+            "the audit's rows have it: scripts/eval/audit_evals.py JOB_DIR --json",
+        ) from None
 
 
 def own_rows(database: EvalDatabase, records: Sequence[Record]) -> list[OwnRow]:

@@ -39,12 +39,21 @@ def append_to_queue(path: Path, entries: Sequence[str], *, apply: bool) -> Appen
         Failure: an entry is none (exit 2); what is there is no flat queue, every line of it that is none (code
             ``not-flat``, exit 1); another process adds to it (exit 5).
     """
-    wrong = [Problem("not-flat", entry, "no address or path", _FORM) for entry in entries if not _is_entry(entry)]
+    wrong = [
+        Problem("not-flat", entry, "no address or path", _FORM, "leave it out, or write the whole address")
+        for entry in entries
+        if not _is_entry(entry)
+    ]
     if wrong:
         raise Failure(wrong, exit=Exit.USAGE)
     path = path.resolve()
     if not path.parent.is_dir():
-        raise usage_error(str(path), "no such folder", "a queue, or a name for a new one in a folder that is there")
+        raise usage_error(
+            str(path),
+            "no such folder",
+            "a queue, or a name for a new one in a folder that is there",
+            "make the folder, or correct the path",
+        )
     with _held(path) if apply else contextlib.nullcontext():
         content = read_bytes(path, limit=_MOST_BYTES) if path.exists() else b""
         there = _entries(path, content)
@@ -63,7 +72,9 @@ def _entries(path: Path, content: bytes) -> list[str]:
     try:
         lines = content.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:
-        raise Failure(Problem("not-flat", str(path), "no text in UTF-8", _FORM), exit=Exit.NO) from None
+        raise Failure(
+            Problem("not-flat", str(path), "no text in UTF-8", _FORM, "save it in UTF-8"), exit=Exit.NO
+        ) from None
     wrong = [
         Problem("not-flat", f"{path}:{number}", f"{line:.60}", _FORM, "notes belong into a file of their own")
         for number, line in enumerate(lines, start=1)

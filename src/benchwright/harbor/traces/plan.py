@@ -33,6 +33,8 @@ _KIND = "traces"
 _SHORTEST_SECRET = 12
 """Characters."""
 
+_UNTRACED = "register the score alone: manual_db_eval_push.py --skip-hf"
+
 
 @dataclass(frozen=True, slots=True)
 class TraceOptions:
@@ -47,8 +49,8 @@ class TraceOptions:
 class TraceDataset:
     """A dataset in a folder: its files, the card and the provenance among them, and what is in it.
 
-    ``trials`` are the names in its rows, ``own`` those of every trial of the run. ``incomplete`` trials have rows, but
-    not all that was asked for.
+    ``trials`` are the names in its rows, ``own`` those of every trial of the run, ``counting`` those that its score is
+    of. ``incomplete`` trials have rows, but not all that was asked for.
     """
 
     run: str
@@ -58,6 +60,7 @@ class TraceDataset:
     rows: int
     trials: frozenset[str]
     own: frozenset[str]
+    counting: frozenset[str]
     left_out: tuple[LeftOut, ...]
     incomplete: tuple[LeftOut, ...]
 
@@ -91,6 +94,7 @@ class TracePlan:
     options: TraceOptions
     trials: tuple[tuple[Trial, Path], ...]
     own: frozenset[str]
+    counting: frozenset[str]
     left_out: tuple[LeftOut, ...]
     unwanted: int
 
@@ -109,7 +113,9 @@ class TracePlan:
         """
         folder = folder.absolute()
         if folder.name in ("", ".."):  # its files are made beside it, under its name
-            raise usage_error(str(folder), "a folder without a name of its own", "a folder to be made")
+            raise usage_error(
+                str(folder), "a folder without a name of its own", "a folder to be made", "--dataset-dir DIR"
+            )
         with FileLock(folder.with_name(f".{folder.name}.lock"), f"traces of {self.run}"):
             _check_place(folder)
             new = folder.with_name(f".{folder.name}.writing")
@@ -151,6 +157,7 @@ class TracePlan:
             rows=counts.rows,
             trials=frozenset(counts.trials),
             own=self.own | frozenset(counts.trials),
+            counting=self.counting,
             left_out=tuple(left_out),
             incomplete=tuple(incomplete),
         )
@@ -201,6 +208,7 @@ def plan_traces(place: JobPlace, options: TraceOptions, *, cache: ScanCache | No
         options=options,
         trials=tuple(wanted),
         own=frozenset(trial.folder.rpartition("/")[2] for trial in job.trials),
+        counting=frozenset(trial.folder.rpartition("/")[2] for trial in job.trials if not trial.surplus),
         left_out=tuple(left_out),
         unwanted=unwanted,
     )
@@ -282,8 +290,11 @@ def _files_of_dataset(folder: Path) -> set[str]:
 def _no_traces(run: str, left_out: Iterable[LeftOut], unwanted: int) -> Failure:
     reasons = Counter(one.why for one in left_out)
     problems = [
-        Problem("no-traces", run, f"{counted(number, 'trial')}: {why}") for why, number in reasons.most_common()
+        Problem("no-traces", run, f"{counted(number, 'trial')}: {why}", fix=_UNTRACED)
+        for why, number in reasons.most_common()
     ]
     if unwanted:
-        problems.append(Problem("no-traces", run, f"{counted(unwanted, 'trial')} that --filter leaves out"))
-    return Failure(problems or Problem("no-traces", run, "no trial"))
+        problems.append(
+            Problem("no-traces", run, f"{counted(unwanted, 'trial')} that --filter leaves out", fix="--filter none")
+        )
+    return Failure(problems or Problem("no-traces", run, "no trial", fix=_UNTRACED))

@@ -11,11 +11,12 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from benchwright.audit.facts import RowFacts
 from benchwright.audit.gather import Gathered, ShowProgress
-from benchwright.audit.gather_rows import NOT_ALL_VISIBLE, SEES_ALL
+from benchwright.audit.gather_rows import NOT_ALL_VISIBLE, SEES_ALL, Judging, find_rows, row_facts
 from benchwright.audit.refusals import refusals
 from benchwright.audit.registration import lacks
 from benchwright.audit.rows import own, scored
 from benchwright.audit.run import Leg, Run
+from benchwright.audit.scheduler import NOT_ASKED
 from benchwright.audit.trace_names import repo_of_link, trace_orgs
 from benchwright.contract import Exit, Failure, Outcome, Problem, some, usage_error
 from benchwright.evaldb import EvalDatabase, configured, open_database, open_writer
@@ -65,7 +66,7 @@ def push(
             problem = Problem("no-permission", "database", NOT_ALL_VISIBLE, "a key that may", SEES_ALL)
             found.troubles.add(Failure(problem, exit=Exit.ENVIRONMENT))
         return refused_outcome(leg, refused, found.troubles, applies=options.apply, now=now)
-    pushing = _Pushing(options, leg, identity_of(leg, options.asked), settings, offline, talk)
+    pushing = _Pushing(options, leg, identity_of(leg, options.asked), settings, offline, now, talk)
     with pushing.folders(progress) as folders:
         if not options.apply:
             return pushing.dry(folders, uploader, found)
@@ -88,6 +89,7 @@ class _Pushing:
     identity: Identity
     settings: Mapping[str, str]
     offline: bool
+    now: datetime
     talk: Talk
 
     @contextmanager
@@ -127,7 +129,8 @@ class _Pushing:
             plan = self._plan(wanted, uploaded, database) if uploaded else plan  # an upload may take long
             for table, number in plan.counts().items():
                 self.talk(f"{table}: {number:,}")
-            written = writer.write(plan.writes) if plan.writes else ()
+            done = writer.write(plan.writes) if plan.writes else ()
+            written = [one for one in done if one.write != plan.claim]
             proof = verify(plan, database)
             return applied_outcome(self.leg, plan, written, proof, database.place, uploaded=uploaded)
 
@@ -151,7 +154,13 @@ class _Pushing:
         several = finished or by_id[:1] or rows
         if len(several) > 1:
             found = f"rows {some(row.id for row in several)} are all of this run"
-            problem = Problem("rows-unclear", self.leg.facts.run_tag, found, "one row, named by row_id in a manifest")
+            problem = Problem(
+                "rows-unclear",
+                self.leg.facts.run_tag,
+                found,
+                "one row, named by row_id in a manifest",
+                "--manifest FILE with the columns job_dir and row_id",
+            )
             raise Failure(problem, exit=Exit.REFUSED)
         return several[0] if several else None
 
@@ -165,7 +174,7 @@ class _Pushing:
         return Push(
             tag=leg.facts.run_tag,
             row_id=row_id,
-            is_new=row is None,
+            audited=row,
             owner=self._owner(row),
             identity=self.identity,
             version=version_hash(self.identity.benchmark, leg.run.job.config.datasets),
@@ -175,11 +184,12 @@ class _Pushing:
             forced=self.options.forced,
             trial_names=leg.run.trial_names,
             named_by=_named_by(leg.run, row_id),
-            others=tuple(scored(leg.facts)),
         )
 
     def _plan(self, push: Push, link: str | None, database: EvalDatabase | None) -> PushPlan:
         """The plan of a push that links its traces, as the database is now."""
+        if database is not None:
+            push = replace(push, others=self._others(database))
         others = [row.id for row in push.others]
         known = read_known(database, push.row_id, push.trials, others) if database else Known()
         there = known.row["hf_traces_link"] if known.row else None
@@ -189,6 +199,16 @@ class _Pushing:
         if database is not None and any(change.write.table == "benchmarks" for change in plan.changes):
             check_known(push.identity.benchmark, known.benchmarks, Benchmarks.load(self.options.benchmarks))
         return plan
+
+    def _others(self, database: EvalDatabase) -> tuple[RowFacts, ...]:
+        """Other runs' rows with a score for the model and the benchmark, as the database is now."""
+        (found,) = find_rows(database, [self.leg.run])
+        if isinstance(found, Failure):
+            raise found
+        assert self.leg.facts.trials is not None  # the gates
+        by = Judging(self.leg.facts.job, NOT_ASKED, self.leg.facts.trials.benign, self.now)
+        rows = row_facts(found, self.leg, by)
+        return () if isinstance(rows, str) else tuple(scored(self.leg.learned(rows=rows).facts))
 
     def _new_id(self) -> str:
         """The id of a row to be made: the run's own, or the one that a person gave it.

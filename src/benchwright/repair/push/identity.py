@@ -33,13 +33,15 @@ class Asked:
         """
         given = {noun: name for noun in _FLAGS if (name := getattr(self, noun)) is not None}
         wrong = [
-            Problem("usage", _FLAGS[noun], f"{name!a}, which no database holds", "a name")
+            Problem("usage", _FLAGS[noun], f"{name!a}, {why}", "a name", f"{_FLAGS[noun]} NAME")
             for noun, name in given.items()
-            if not name.strip() or not is_storable(name)
+            if (why := _unusable(name))
         ]
         numeric = self.model is not None and is_numeric_model(self.model)
         if self.model is not None and not wrong and not numeric and plain_model(self.model) is None:
-            wrong.append(Problem("usage", _FLAGS["model"], f"{self.model!a}", "NAME or ORG/NAME"))
+            wrong.append(
+                Problem("usage", _FLAGS["model"], f"{self.model!a}", "NAME or ORG/NAME", "--model-name ORG/NAME")
+            )
         if wrong:
             raise Failure(wrong, exit=Exit.USAGE)
         self.check_meant(tag, [self.model] if self.model else [])
@@ -53,6 +55,13 @@ class Asked:
         """
         if refused := [*_misnamed(self.model, self.benchmark, tag, tuple(models))]:
             raise Failure(refused, exit=Exit.REFUSED)
+
+
+def _unusable(name: str) -> str:
+    """Why no row may be filed under a text, empty where one may."""
+    if not name.strip() or not is_storable(name):
+        return "which no database holds"
+    return "with blanks around it" if name != name.strip() else ""
 
 
 NO_NAMES = Asked()
@@ -129,13 +138,21 @@ def _misnamed(model: str | None, benchmark: str | None, tag: str, models: tuple[
     found = []
     if model is not None and is_numeric_model(model):
         said = f"{model}, the number that a server gave the model"
-        found.append(Problem("numeric-model", _FLAGS["model"], said, "the model's name, such as ORG/NAME"))
+        found.append(
+            Problem(
+                "numeric-model", _FLAGS["model"], said, "the model's name, such as ORG/NAME", "--model-name ORG/NAME"
+            )
+        )
     if benchmark is not None and is_hash(benchmark):
         said = f"{benchmark}, the version hash of a dataset"
-        found.append(Problem("hash-benchmark", _FLAGS["benchmark"], said, "the benchmark's name"))
+        found.append(
+            Problem("hash-benchmark", _FLAGS["benchmark"], said, "the benchmark's name", "--benchmark-name NAME")
+        )
     elif benchmark is not None and is_run_name(benchmark, models=models, run_names=(tag,)):
         said = f"{benchmark}, the name of a run"
-        found.append(Problem("run-dir-benchmark", _FLAGS["benchmark"], said, "the benchmark's name"))
+        found.append(
+            Problem("run-dir-benchmark", _FLAGS["benchmark"], said, "the benchmark's name", "--benchmark-name NAME")
+        )
     return found
 
 

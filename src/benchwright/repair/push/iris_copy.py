@@ -41,7 +41,12 @@ class IrisPlace:
         if above[-1:] == [name]:
             above = above[:-1]
         if location.kind == "local" or not name or not above:
-            raise usage_error("--job-dir", address, "gs://BUCKET/FOLDER/JOB, s3://BUCKET/FOLDER/JOB, or a folder")
+            raise usage_error(
+                "--job-dir",
+                address,
+                "gs://BUCKET/FOLDER/JOB, s3://BUCKET/FOLDER/JOB, or a folder",
+                "name the job's folder, below the bucket's own",
+            )
         return cls(f"{location.kind}://{location.place}/{'/'.join(above)}", name)
 
 
@@ -79,7 +84,13 @@ def _keys(reader: ObjectReader, folder: str = "") -> Iterator[str]:
     start = f"{folder}/" if folder else ""
     for name in found.objects:
         if not is_key(start + name):
-            problem = Problem("bad-key", f"{reader.url}/{start}", f"an object called {name!a}", "names of files")
+            problem = Problem(
+                "bad-key",
+                f"{reader.url}/{start}",
+                f"an object called {name!a}",
+                "names of files",
+                "have the object renamed or removed, by whoever wrote it",
+            )
             raise Failure(problem, exit=Exit.REFUSED)
         yield start + name
     for name in found.folders:
@@ -90,7 +101,16 @@ def _fetch(reader: ObjectReader, key: str, folder: Path) -> None:
     content = reader.read(key, _MOST_BYTES + 1)
     if content is None or len(content) > _MOST_BYTES:
         found = "gone since it was listed" if content is None else f"more than {_MOST_BYTES:,} bytes"
-        raise Failure(Problem("not-copied", f"{reader.url}/{key}", found, "a file to copy"), exit=Exit.REMOTE)
+        raise Failure(
+            Problem(
+                "not-copied",
+                f"{reader.url}/{key}",
+                found,
+                "a file to copy",
+                "run this again; a larger file has to be moved away from the job",
+            ),
+            exit=Exit.REMOTE,
+        )
     path = folder / key
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
 from benchwright.audit.command import gathered
 from benchwright.audit.gather import Gathered, ShowProgress
-from benchwright.audit.manifest import NO_HINT, Hint, read_manifest
+from benchwright.audit.manifest import Hint
 from benchwright.audit.options import AuditOptions
-from benchwright.contract import Exit, Failure, Problem
+from benchwright.contract import Exit, Failure, Problem, usage_error
 from benchwright.repair.push.identity import NO_NAMES, Asked
 from benchwright.repair.push.iris_copy import IrisPlace, is_address
 from benchwright.repair.push.traces import repo_asked_for
@@ -31,6 +31,7 @@ class PushOptions:
     asked: Asked = NO_NAMES
     username: str | None = None
     manifest: Path | None = None
+    jobs_root: Path | None = None
     profile: str | None = None
     benchmarks: Path | None = None
     grandfather: Path | None = None
@@ -54,22 +55,13 @@ class PushOptions:
         return self.place.rstrip("/").rpartition("/")[2] or self.place
 
     def hint(self) -> Hint:
-        """What a person says of the run: in the manifest, and over that in the options.
+        """What the options say of the run, over what the manifest says.
 
         Raises:
-            Failure: the manifest cannot be read, or ``--hf-repo`` is none (exit 2).
+            Failure: ``--hf-repo`` is none (exit 2).
         """
-        said = NO_HINT
-        for entry in read_manifest(self.manifest, None) if self.manifest else ():
-            here = entry.remote.rstrip("/") or str(entry.path.absolute())
-            if here == (self.place.rstrip("/") if self.iris else str(Path(self.place).absolute())):
-                said = entry.hint
-        return replace(
-            said,
-            model=self.asked.model or said.model,
-            benchmark=self.asked.benchmark or said.benchmark,
-            traces=repo_asked_for(self.hf_repo) if self.hf_repo else said.traces,
-        )
+        traces = repo_asked_for(self.hf_repo) if self.hf_repo else None
+        return Hint(model=self.asked.model, benchmark=self.asked.benchmark, traces=traces)
 
 
 def audited(options: PushOptions, hint: Hint, *, now: datetime, talk: Talk, progress: ShowProgress) -> Gathered:
@@ -78,6 +70,8 @@ def audited(options: PushOptions, hint: Hint, *, now: datetime, talk: Talk, prog
     Raises:
         Failure: as ``audit.command.gathered`` does; there is no such Iris job (code ``no-such-job``, exit 1).
     """
+    if options.jobs_root and not options.manifest:
+        raise usage_error("--jobs-root", "without --manifest", "what a manifest's paths are below", "leave it out")
     iris = options.iris
     asked = AuditOptions(
         job_dirs=() if iris else (Path(options.place),),
@@ -85,6 +79,8 @@ def audited(options: PushOptions, hint: Hint, *, now: datetime, talk: Talk, prog
         iris_jobs=options.iris_jobs,
         iris_job=iris.name if iris else None,
         hint=hint,
+        manifest=options.manifest,
+        jobs_root=options.jobs_root,
         profile=options.profile,
         benchmarks=options.benchmarks,
         grandfather=options.grandfather,
@@ -99,4 +95,12 @@ def audited(options: PushOptions, hint: Hint, *, now: datetime, talk: Talk, prog
         return found
     if found.troubles.exit in (Exit.ENVIRONMENT, Exit.REMOTE):
         raise Failure(found.troubles.problems, exit=found.troubles.exit)
-    raise Failure(Problem("no-such-job", options.place, "no such job in the bucket or the jobs table", "an Iris job"))
+    raise Failure(
+        Problem(
+            "no-such-job",
+            options.place,
+            "no such job in the bucket or the jobs table",
+            "an Iris job",
+            "list what there is: scripts/iris/check_progress.py --iris BUCKET",
+        )
+    )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from benchwright.audit.facts import RowFacts
+from benchwright.audit.refusals import PAIR_SERVED
 from benchwright.contract import Exit, Failure, Problem, counted, some
-from benchwright.evaldb import Call, Insert, Record, Update
+from benchwright.evaldb import Call, Insert, Record, Update, metrics_of
 from benchwright.evaldb.comparing import same
-from benchwright.evaldb.rows import FINISHED
+from benchwright.evaldb.rows import FINISHED, RegisteredRow
 from benchwright.repair.push.identity import Identity
 from benchwright.repair.push.job import NO_VERSION, RESULTS
 from benchwright.repair.push.known import Known
@@ -53,22 +54,22 @@ class Change:
 class Push:
     """What is to be pushed: a run under its names, and the row that it is to have.
 
-    ``is_new`` says that this run has no row yet. ``values`` are those of the row (see ``push_job``), ``version`` is the
-    hash of a benchmark to be made. ``lacks`` is what a finished row does not show of the run, None where it does;
-    ``forced`` writes over what is there and differs. ``trial_names`` are those of every trial in the run's folders,
-    also of what it does not push. ``named_by`` is what says that the row is the run's: its own
-    id, or else a person's manifest, or only the launch's record, which may have been copied from another run.
+    ``audited`` is its row as the audit found it, None where it has none yet. ``values`` are those of the row (see
+    ``push_job``), ``version`` is the hash of a benchmark to be made. ``lacks`` is what a finished row does not show of
+    the run, None where it does; ``forced`` writes over what is there and differs. ``trial_names`` are those of every
+    trial in the run's folders, also of what it does not push. ``named_by`` is what says that the row is the run's: its
+    own id, or else a person's manifest, or only the launch's record, which may have been copied from another run.
     ``others`` are other runs' rows with a score for the model and the benchmark.
     """
 
     tag: str
     row_id: str
-    is_new: bool
     owner: str
     identity: Identity
     version: str
     values: Record
     trials: tuple[TrialRows, ...]
+    audited: RowFacts | None = None
     lacks: str | None = None
     forced: bool = False
     trial_names: frozenset[str] = frozenset()
@@ -90,8 +91,19 @@ class PushPlan:
 
     @property
     def writes(self) -> list[Insert | Update | Call]:
-        """The changes as a writer takes them."""
-        return [*(change.write for change in self.changes), *([self.removal] if self.removal else [])]
+        """The changes as a writer takes them, behind the claim to a row that is there."""
+        found = [*(change.write for change in self.changes), *([self.removal] if self.removal else [])]
+        return [*([self.claim] if found and self.claim else []), *found]
+
+    @property
+    def claim(self) -> Update | None:
+        """The run's row, held by its owner until all is written: so what goes below it goes below a row of theirs.
+
+        None where it is made by the plan itself, under its owner's name.
+        """
+        owner = {"username": self.push.owner}
+        key = {"id": self.push.row_id}
+        return Update("sandbox_jobs", key, self.push.owner, owner, owner) if self.push.audited else None
 
     @property
     def removed(self) -> Sequence[Record]:
@@ -134,7 +146,7 @@ class _Planning:
         self._settle()
         names = self._names()
         row = self.known.row
-        if row is None:
+        if row is None or not _shows_score(row):
             self._check_pair(names[0])
         model = row["model_id"] if row else names[1].id
         changes = [*self._named(names), *self._tasks(), *self._links(names[2])]
@@ -155,21 +167,32 @@ class _Planning:
         """Whether the row is the one that was audited, and filed under the names of the run."""
         push, row = self.push, self.known.row
         if row is None:
-            if not push.is_new:
+            if push.audited is not None:
                 self._refuse("contested", f"row {push.row_id} is gone", "the row that was audited", "run this again")
             return
-        if push.is_new:
+        if push.audited is None:
             found = f"row {push.row_id} of {row['username']} has this run's id, and is another eval's or new"
             self._refuse("contested", found, "no row, or the one that was audited", "look at it, then run this again")
             return
         if row["username"] != push.owner:
             found = f"row {push.row_id} is {row['username']}'s, and not {push.owner}'s"
             self._refuse("not-yours", found, "a row of yours", "tell them")
+        self._check_audited(row, push.audited)
         self._check_finished(row)
-        name = next((agent.name for agent in self.known.agents if agent.id == row["agent_id"]), None)
+        name = _name(self.known.agents, row["agent_id"])
         if name is not None and name.casefold() != push.identity.agent.casefold():
             found = f"row {push.row_id} has the agent {name}, and the run {push.identity.agent}"
             self._refuse("other-agent", found, "one agent", f"if that is its name: --agent-name {name}")
+
+    def _check_audited(self, row: Mapping[str, Any], audited: RowFacts) -> None:
+        """Whether the row is still what the audit judged: what it is filed under, and whether it has its score."""
+        named = {"agent": self.known.agents, "model": self.known.models, "benchmark": self.known.benchmarks}
+        now = {noun: _name(rows, row[f"{noun}_id"]) for noun, rows in named.items()} | {"status": row["job_status"]}
+        was = {noun: getattr(audited, noun) for noun in now}
+        changed = [f"the {noun} {name}, not {was[noun]}" for noun, name in now.items() if name != was[noun]]
+        if changed:
+            found = f"row {self.push.row_id} has {' and '.join(changed)}"
+            self._refuse("contested", found, "the row that was audited", "look at it, then run this again")
 
     def _check_finished(self, row: Mapping[str, Any]) -> None:
         """Whether a finished row that has not this run's own id is another run's all the same."""
@@ -188,11 +211,12 @@ class _Planning:
 
     def _check_pair(self, agent: NamedRow) -> None:
         """Whether no other run's row shows a score for this agent, whatever name either of them has for it."""
+        agents = self.known.agents
         for other in self.push.others:
             id = self.known.agents_of.get(other.id)
-            if id is not None and original_id(self.known.agents, id) == agent.id:
+            if id is not None and original_id(agents, id) == original_id(agents, agent.id):
                 found = f"row {other.id} of {other.owner} serves this agent, model and benchmark with {other.score:.4f}"
-                self._refuse("pair-served", found, "a pair without a score: which run counts is for you to say")
+                self._refuse("pair-served", found, "a pair without a score", PAIR_SERVED)
 
     def _check_trials(self) -> None:
         """Whether trials with this run's ids are under its row, if they are anywhere."""
@@ -280,7 +304,7 @@ class _Planning:
                 uri = link or f"{self.push.values['job_name']}/{one.row['trial_name']}"
                 record = {**one.row, "job_id": self.push.row_id, "trial_uri": uri}
                 yield Change("create", Insert("sandbox_trials", record))
-            elif not same(there["reward"], one.row["reward"]):
+            elif not same(there["reward"], one.row["reward"], "reward"):
                 if there["reward"] is not None and not self.push.forced:
                     differ.append(one.row["trial_name"])
                     continue
@@ -313,7 +337,7 @@ class _Planning:
 
         What is there in a finished row stays, unless it is ``forced``, and so does the configuration of the launch.
         """
-        differing = {name: value for name, value in wanted.items() if not same(row[name], value)}
+        differing = {name: value for name, value in wanted.items() if not same(row[name], value, name)}
         if self.push.forced:
             return differing
         if row["job_status"] != FINISHED:
@@ -329,6 +353,15 @@ class _Planning:
             found = f"row {self.push.row_id} {' and '.join(why)}"
             self._refuse("row-differs", found, "what the run says", "--forced-update writes over it")
         return {name: value for name, value in differing.items() if row[name] is None}
+
+
+def _shows_score(row: Mapping[str, Any]) -> bool:
+    metrics = metrics_of(row["metrics"])
+    return row["job_status"] == FINISHED and metrics.shape == "list" and metrics.accuracy is not None
+
+
+def _name(rows: Iterable[RegisteredRow], id: str) -> str | None:
+    return next((row.name for row in rows if row.id == id), None)
 
 
 def _names(trials: Sequence[Record]) -> str:

@@ -85,7 +85,7 @@ def _what(plan: PushPlan, upload: str) -> str:
     number = len(plan.changes) + len(plan.removed)
     if not number:
         return f"{before or 'nothing to do, '}row {plan.push.row_id} says all of it"
-    row = "a new row" if plan.push.is_new else "row"
+    row = "a new row" if plan.push.audited is None else "row"
     return f"{before}{row} {plan.push.row_id} of {plan.push.owner}, {counted(number, 'change')}"
 
 
@@ -103,7 +103,7 @@ def _plan(plan: PushPlan) -> dict[str, Any]:
     push = plan.push
     return {
         "row_id": push.row_id,
-        "new_row": push.is_new,
+        "new_row": push.audited is None,
         "username": push.owner,
         "agent": push.identity.agent,
         "model": push.identity.model,

@@ -37,7 +37,7 @@ def repo_asked_for(text: str) -> str:
     """
     repo = repo_of_link(text)
     if repo is None:
-        raise usage_error("--hf-repo", f"{text!a}", "ORG/NAME")
+        raise usage_error("--hf-repo", f"{text!a}", "ORG/NAME", "--hf-repo ORG/NAME")
     return repo
 
 

@@ -12,6 +12,8 @@ from benchwright.evaldb.source import KEYS
 from benchwright.evaldb.write_steps import key_of
 from benchwright.repair.push.plan import PushPlan
 
+_AGAIN = "run this again: it compares, and writes what is not as planned"
+
 
 def verify(plan: PushPlan, database: EvalDatabase) -> int:
     """Read back every row that a plan wrote, and compare every value; how many rows there are.
@@ -26,7 +28,9 @@ def verify(plan: PushPlan, database: EvalDatabase) -> int:
         problems += _problems(database, table, rows)
     removed = [trial["id"] for trial in plan.removed]
     for trial in database.records("sandbox_trials", "id", removed, columns=("id", "job_id")):
-        problems.append(Problem("not-as-planned", f"sandbox_trials {trial['id']}", "still there", "no such row"))
+        problems.append(
+            Problem("not-as-planned", f"sandbox_trials {trial['id']}", "still there", "no such row", _AGAIN)
+        )
     if problems:
         raise Failure(problems)
     return sum(map(len, wanted.values()))
@@ -49,6 +53,6 @@ def _problems(database: EvalDatabase, table: str, rows: dict[tuple[str, ...], Re
     there = {key_of(table, record): record for record in found}
     for key, row in rows.items():
         if key not in there:
-            yield Problem("not-as-planned", f"{table} {'/'.join(key)}", "not there", "the row that was written")
+            yield Problem("not-as-planned", f"{table} {'/'.join(key)}", "not there", "the row that was written", _AGAIN)
         elif differing := some(differences(there[key], row)):
-            yield Problem("not-as-planned", f"{table} {'/'.join(key)}", differing, "what was written")
+            yield Problem("not-as-planned", f"{table} {'/'.join(key)}", differing, "what was written", _AGAIN)

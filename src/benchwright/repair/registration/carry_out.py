@@ -102,7 +102,16 @@ def take_back(file: UndoFile, writer: RowWriter) -> Done:
     repair = file.repair
     if repair.place != writer.place:
         found = f"it is of {repair.place}, and this is {writer.place}"
-        raise Failure(Problem("other-database", str(file.path), found, "the same database"), exit=Exit.REFUSED)
+        raise Failure(
+            Problem(
+                "other-database",
+                str(file.path),
+                found,
+                "the same database",
+                f"name that one: --db, or the settings of {repair.place}",
+            ),
+            exit=Exit.REFUSED,
+        )
     if file.state == "undone":
         return Done(repair.taken_back, undo_file=file.path, adopted=True)
     with FileLock(file.path.with_suffix(".lock"), f"the undoing of {file.path.name}"):

@@ -134,7 +134,13 @@ class Registration:
         own = owners.row(database, id)
         if options.grandfather and id in read_grandfathered(options.grandfather):
             expected = f"a row that is not in {options.grandfather}"
-            problem = Problem("spared", f"row {id}", "a logged decision spares it", expected)
+            problem = Problem(
+                "spared",
+                f"row {id}",
+                "a logged decision spares it",
+                expected,
+                f"leave it, or have its line taken out of {options.grandfather}",
+            )
             raise Failure(problem, exit=Exit.REFUSED)
         if options.job_dir is None and not options.iris:
             check_at_rest(own.row, liveness([own.row], self.clients, self.now).of[id], deletes=True)
@@ -144,6 +150,10 @@ class Registration:
             iris=options.iris,
             iris_job=options.iris_job,
             iris_jobs=options.iris_jobs,
+            manifest=options.manifest,
+            jobs_root=options.jobs_root,
+            profile=options.profile,
+            slurm=options.slurm,
             benchmarks=options.benchmarks,
             grandfather=options.grandfather,
             database=options.database,
@@ -172,7 +182,7 @@ class Registration:
         live = liveness([own.row], self.clients, self.now)
         why = why_not_stale(own.row, live.of[id], self.now)
         if why is not None:
-            problem = Problem("not-stale", f"row {id}", why, "a row that waits for nothing")
+            problem = Problem("not-stale", f"row {id}", why, "a row that waits for nothing", "leave it")
             unasked = [problem for failure in live.failures for problem in failure.problems]
             exit = max((failure.exit for failure in live.failures), default=Exit.REFUSED)
             raise Failure([problem, *unasked], exit=exit)
@@ -183,7 +193,10 @@ class Registration:
         file = read_undo(self.options.file)
         if file.repair.owner not in owners.names:
             found = f"it is of a row of {file.repair.owner}'s"
-            raise Failure(Problem("not-yours", str(file.path), found, "a row of yours"), exit=Exit.REFUSED)
+            raise Failure(
+                Problem("not-yours", str(file.path), found, "a row of yours", "leave it, and tell its owner"),
+                exit=Exit.REFUSED,
+            )
         if not self.options.apply:
             return undoing(file)
         writer = open_writer(self.options.database, self.settings, self.patience)

@@ -160,7 +160,9 @@ def drop_orphan_benchmark(database: EvalDatabase, name: str, owner: str) -> Repa
         raise _none_called(name, "benchmark", (row.name for row in rows))
     if not _is_misnamed(wrong.name, [model.name for model in database.models()], ""):
         found = f"{wrong.name} is neither a hash nor the name of a run"
-        problem = Problem("proper-name", f"benchmark {wrong.id}", found, "a benchmark that nobody meant to make")
+        problem = Problem(
+            "proper-name", f"benchmark {wrong.id}", found, "a benchmark that nobody meant to make", "leave it"
+        )
         raise Failure(problem, exit=Exit.REFUSED)
     others = _others(database.references("benchmarks", wrong.id))
     if others:
@@ -269,7 +271,7 @@ def _called(rows: Sequence[_Row], name: str, noun: Literal["model", "benchmark"]
 
 
 def _none_called(name: str, noun: Literal["model", "benchmark"], names: Iterable[str], way_out: str = "") -> Failure:
-    fix = "; or ".join(filter(None, [near_names(name, names), way_out]))
+    fix = "; or ".join(filter(None, [near_names(name, names), way_out])) or f"--{noun}-name NAME, by its name or its id"
     found = f"no {noun} is called {name!r}"
     return usage_error(f"--{noun}-name", found, f"the name of a {noun} that is there", fix, code=f"no-such-{noun}")
 

@@ -24,13 +24,15 @@ _NEEDS = {
     "drop-orphan-benchmark": ("benchmark_name",),
     "undo": ("file",),
 }
+_JUDGING = ("manifest", "jobs_root", "profile", "benchmarks", "grandfather", "slurm")
 _TAKES = {
     "fix-benchmark": ("benchmarks",),
     "drop-stale": ("row",),
     "link-traces": ("job_dir",),
-    "deregister": ("job_dir", "iris", "iris_job", "iris_jobs", "benchmarks", "grandfather"),
+    "deregister": ("job_dir", "iris", "iris_job", "iris_jobs", *_JUDGING),
 }
 """What else an action takes."""
+_NOTHING = (None, "", ())
 _OF_ALL = ("action", "username", "database", "undo_dir", "apply")
 
 
@@ -48,8 +50,12 @@ class RepairOptions:
     iris: tuple[str, ...] = ()
     iris_job: str | None = None
     iris_jobs: Path | None = None
+    manifest: Path | None = None
+    jobs_root: Path | None = None
+    profile: str | None = None
     benchmarks: Path | None = None
     grandfather: Path | None = None
+    slurm: bool | None = None
     username: str | None = None
     database: Backend | None = None
     undo_dir: Path | None = None
@@ -64,19 +70,30 @@ class RepairOptions:
         needs = _NEEDS[self.action]
         takes = (*needs, *_TAKES.get(self.action, ()))
         problems = [
-            Problem("usage", _option(name), "missing", f"one, for {self.action}")
+            Problem("usage", _option(name), "missing", f"one, for {self.action}", f"{_option(name)} {name.upper()}")
             for name in needs
             if not getattr(self, name)
         ]
         problems += [
-            Problem("usage", _option(name), f"given to {self.action}", f"no {_option(name)}")
+            Problem(
+                "usage", _option(name), f"given to {self.action}", f"no {_option(name)}", f"leave {_option(name)} out"
+            )
             for name in (one.name for one in fields(self))
-            if getattr(self, name) and name not in (*takes, *_OF_ALL)
+            if getattr(self, name) not in _NOTHING and name not in (*takes, *_OF_ALL)
         ]
         if bool(self.iris) != bool(self.iris_job) or (self.iris and self.job_dir):
             problems.append(
-                Problem("usage", "--iris", "without --iris-job, or beside --job-dir", "one run, by its place")
+                Problem(
+                    "usage",
+                    "--iris",
+                    "without --iris-job, or beside --job-dir",
+                    "one run, by its place",
+                    "--iris BUCKET ... --iris-job NAME, or --job-dir DIR",
+                )
             )
+        if self.jobs_root and not self.manifest:
+            found, expected = "without --manifest", "what a manifest's paths are below"
+            problems.append(Problem("usage", "--jobs-root", found, expected, "leave it out"))
         if problems:
             raise Failure(problems, exit=Exit.USAGE)
 

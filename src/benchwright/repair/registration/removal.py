@@ -75,7 +75,13 @@ def reason_by_audit(row: JobRow, facts: Sequence[EvalFacts], now: datetime) -> s
                     return f"{judgement.verdict}: {judgement.why}"
                 said.append(f"{judgement.verdict}, and of the row: {advice.advice}, {advice.why}")
     found = f"the audit says {said[0]}" if said else "the audit found no such row of this run"
-    problem = Problem("not-advised", f"row {row.id}", found, "a row that the audit would take off the board")
+    problem = Problem(
+        "not-advised",
+        f"row {row.id}",
+        found,
+        "a row that the audit would take off the board",
+        "do what the audit says of the run; leave the row",
+    )
     raise Failure(problem, exit=Exit.REFUSED)
 
 

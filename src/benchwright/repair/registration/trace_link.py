@@ -18,6 +18,8 @@ from benchwright.repair.registration.undo_file import Repair
 DATASETS = "https://huggingface.co/datasets/"
 """What links in the database begin with, whatever Hub the traces are looked at on."""
 
+_UPLOAD = ".venv/bin/python scripts/harbor/make_and_upload_trace_dataset.py"
+
 
 def link_traces(database: EvalDatabase, own: OwnRow, link: str, hub: TraceHub, job_dir: Path | None) -> Repair:
     """The row links the traces at ``link``, and nothing else of it changes.
@@ -33,7 +35,10 @@ def link_traces(database: EvalDatabase, own: OwnRow, link: str, hub: TraceHub, j
     repo = repo_of_link(link)
     if repo is None:
         raise usage_error(
-            "--link", f"{link!r} is no dataset's", "https://huggingface.co/datasets/ORG/NAME, or ORG/NAME"
+            "--link",
+            f"{link!r} is no dataset's",
+            "https://huggingface.co/datasets/ORG/NAME, or ORG/NAME",
+            "--link ORG/NAME",
         )
     wanted = DATASETS + repo
     present = repo_of_link(row.hf_traces_link) if row.hf_traces_link else None
@@ -43,7 +48,13 @@ def link_traces(database: EvalDatabase, own: OwnRow, link: str, hub: TraceHub, j
     check_traces(repo, repo_facts(names, repo, hub.look(repo)))
     if row.hf_traces_link and (present is None or hub.look(present).state == "filled"):
         found = f"it links {row.hf_traces_link}, where there are traces"
-        problem = Problem("linked", f"row {row.id}", found, "a row without a link, or with a dead one")
+        problem = Problem(
+            "linked",
+            f"row {row.id}",
+            found,
+            "a row without a link, or with a dead one",
+            "leave it; if that repo is another run's, ask whoever linked it",
+        )
         raise Failure(problem, exit=Exit.REFUSED)
     read = {"hf_traces_link": row.hf_traces_link, "job_name": row.job_name, "job_status": row.job_status}
     update = Update("sandbox_jobs", {"id": row.id}, row.username, read=read, values={"hf_traces_link": wanted})
@@ -64,7 +75,10 @@ def _trial_names(database: EvalDatabase, row: JobRow, job_dir: Path | None) -> f
     run = Run(tag=place.name, job=read_job(place))
     if row.id not in run.row_ids and row.slurm_job_id not in run.slurm_ids and row.job_name != run.tag:
         found = f"{place.name} is another run: neither its ids nor its name are the row's"
-        raise Failure(Problem("other-run", str(job_dir), found, f"the run {row.job_name}"), exit=Exit.REFUSED)
+        raise Failure(
+            Problem("other-run", str(job_dir), found, f"the run {row.job_name}", "--job-dir DIR of the row's own run"),
+            exit=Exit.REFUSED,
+        )
     return run.trial_names
 
 
@@ -75,14 +89,22 @@ def check_traces(repo: str, found: TraceRepo) -> None:
         Failure: it does not, or does not tell (codes ``no-traces``, ``other-traces``, ``unknown-traces``, exit 5).
     """
     if found.state != "filled":
-        upload = "upload them first: scripts/harbor/make_and_upload_trace_dataset.py"
+        upload = f"upload them first: {_UPLOAD} --job-dir DIR --repo_id {repo}"
         what = "it is not there" if found.state == "absent" else "it has no rows"
         problem = Problem("no-traces", repo, what, "a dataset with traces", upload)
     elif found.of_this_run is None:
-        problem = Problem("unknown-traces", repo, "its rows name no trials", "rows with the column trial_name")
+        problem = Problem(
+            "unknown-traces",
+            repo,
+            "its rows name no trials",
+            "rows with the column trial_name",
+            f"upload the run's traces: {_UPLOAD} --job-dir DIR --repo_id {repo}",
+        )
     elif not found.of_this_run:
         what = f"{found.shared:,} of the {found.compared:,} trials that it names are this run's"
-        problem = Problem("other-traces", repo, what, "traces of this run")
+        problem = Problem(
+            "other-traces", repo, what, "traces of this run", "name the repo of this run: --link ORG/NAME"
+        )
     else:
         return
     raise Failure(problem, exit=Exit.REFUSED)

@@ -134,9 +134,17 @@ def read_undo(path: Path) -> UndoFile:
             changes=tuple(content["changes"]),
         )
     except OSError as error:
-        raise usage_error(str(path), said(error), "an undo file", code="no-undo-file") from None
+        raise usage_error(
+            str(path), said(error), "an undo file", code="no-undo-file", fix="name the file that the repair printed"
+        ) from None
     except (ValueError, TypeError, KeyError):
-        raise usage_error(str(path), "no undo file of this version", "an undo file", code="no-undo-file") from None
+        raise usage_error(
+            str(path),
+            "no undo file of this version",
+            "an undo file",
+            code="no-undo-file",
+            fix="name the file that the repair printed, and undo it with the version that wrote it",
+        ) from None
     return UndoFile(path, repair, content["state"])
 
 

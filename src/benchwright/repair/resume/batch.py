@@ -16,9 +16,11 @@ from benchwright.harbor import Benchmarks, Taxonomy, read_job
 from benchwright.harbor.remark import named
 from benchwright.harbor.resume import endangered, plan_resume
 from benchwright.repair.at_rest import RestQuestion, ask_whether_at_rest
+from benchwright.repair.push.names import near_names
 from benchwright.repair.resume.candidates import Candidate, Candidates, FoundJob, find_folders, lacking
 from benchwright.repair.resume.chunks import ONCE_MORE, Chunk, Chunks, fire, rest_since
 from benchwright.repair.resume.listener import LISTENER, ListenerOptions, Word, checks, policy_changes, settled
+from benchwright.repair.resume.presets import known_presets
 
 HOME = ".resume-chunks"
 _LAUNCH_FILTER = "jupiter"
@@ -62,13 +64,17 @@ class BatchOptions:
 
 @dataclass(frozen=True)
 class Batch:
-    """What is to be fired, what is against it with the exit that it amounts to, and what makes legs not comparable."""
+    """What is to be fired, what is against it with the exit that it amounts to, and what makes legs not comparable.
+
+    ``notes`` are what could not be checked.
+    """
 
     options: BatchOptions
     chunks: Chunks
     problems: Sequence[Problem]
     exit: Exit
     changes: Sequence[str]
+    notes: Sequence[str] = ()
 
 
 def plan_batch(
@@ -86,13 +92,21 @@ def plan_batch(
     chunks = _chunks(options, found)
     for number in options.again:
         if number > len(chunks.chunks):
-            raise usage_error("--again", f"chunk {number}", f"one of 1 to {len(chunks.chunks)}")
+            raise usage_error(
+                "--again", f"chunk {number}", f"one of 1 to {len(chunks.chunks)}", "name a chunk of the plan"
+            )
     fired = {model for one in chunks.chunks if not _waits(one, options) for model in one.models}
     waiting = {one: jobs for one, jobs in found.items() if one.model not in fired}
     jobs = [job for its in waiting.values() for job in its]
-    against = [(problem, Exit.NO) for problem in lacking(waiting, options.jobs_dir)]
+    presets = known_presets(options.harness, Path(options.launcher))
+    against = [(problem, Exit.USAGE) for problem in _unknown_preset(preset, presets)]
+    against += [(problem, Exit.NO) for problem in lacking(waiting, options.jobs_dir)]
     against += [(problem, Exit.ENVIRONMENT if apply else Exit.DONE) for problem in _missing(options)]
-    against += [*checks(options.listener, jobs), *_endangered(jobs)] if options.listener else _unprepared(jobs)
+    against += (
+        [*checks(options.listener, jobs), *_endangered(jobs, options)]
+        if options.listener
+        else _unprepared(jobs, options)
+    )
     if jobs:
         folders = [job.folder for job in jobs]
         rest = ask_whether_at_rest(folders, options.question, now=now, talk=talk, progress=progress)
@@ -103,6 +117,7 @@ def plan_batch(
         problems=[problem for problem, _ in against],
         exit=max((exit for _, exit in against), default=Exit.DONE),
         changes=policy_changes(options.listener, jobs, options.harness) if options.listener else [],
+        notes=[_unchecked(preset, options.launcher)] if preset is not None and presets is None else [],
     )
 
 
@@ -126,6 +141,17 @@ def fire_batch(batch: Batch, *, talk: Callable[[str], None]) -> None:
             of = f"chunk {chunk.number} of {len(chunks.chunks)}"
             talk(f"{of}: {', '.join(chunk.models)}; its log: {chunk.file('log')}")
             fire(chunk, words[chunk.number], cwd=options.harness, env_file=options.env_file, environment=environment)
+
+
+def _unknown_preset(preset: str | None, presets: frozenset[str] | None) -> Iterator[Problem]:
+    """A preset that the launcher has not: jobs of any benchmark would be taken for its."""
+    if preset is not None and presets is not None and preset not in presets:
+        fix = near_names(preset, presets) or f"--preset {min(presets)}, or another of them"
+        yield Problem("no-such-preset", "--preset", f"{preset!a}", f"one of {', '.join(sorted(presets))}", fix)
+
+
+def _unchecked(preset: str, launcher: str) -> str:
+    return f"the presets of {launcher} are not known here: {preset!a} is passed on unchecked"
 
 
 def _waits(chunk: Chunk, options: BatchOptions) -> bool:
@@ -166,7 +192,7 @@ def _missing(options: BatchOptions) -> Iterator[Problem]:
             yield Problem(code, str(file), "no such file", "a file of the harness's checkout", fix)
 
 
-def _endangered(jobs: Sequence[FoundJob]) -> Iterator[tuple[Problem, Exit]]:
+def _endangered(jobs: Sequence[FoundJob], options: BatchOptions) -> Iterator[tuple[Problem, Exit]]:
     """What a resume as the launch scripts do it deletes for good: valid trials by its filter, and what is no trial."""
     names = Taxonomy.load().filters[_LAUNCH_FILTER]
     for job in jobs:
@@ -174,7 +200,7 @@ def _endangered(jobs: Sequence[FoundJob]) -> Iterator[tuple[Problem, Exit]]:
         foreign = [move.name for move in plan.of_kind("foreign")]
         if foreign:
             found = f"folders that a resume deletes: {named(foreign)}"
-            yield Problem("not-prepared", str(job.folder), found, "trials alone", _prepare(job)), Exit.NO
+            yield Problem("not-prepared", str(job.folder), found, "trials alone", _prepare(job, options)), Exit.NO
         valid = endangered(plan.kept.values(), names)
         if valid:
             found = f"the filter of the launch deletes {counted(len(valid), 'valid trial')}"
@@ -182,15 +208,17 @@ def _endangered(jobs: Sequence[FoundJob]) -> Iterator[tuple[Problem, Exit]]:
             yield Problem("valid-trials", str(job.folder), found, "none", fix), Exit.NO
 
 
-def _prepare(job: FoundJob) -> str:
-    """The command that saves what a resume would delete."""
-    return f".venv/bin/python scripts/eval/prepare_resume.py {shlex.quote(str(job.folder))} --apply"
+def _prepare(job: FoundJob, options: BatchOptions) -> str:
+    """The command that saves what a resume would delete, with what is known of the jobs here."""
+    words = [".venv/bin/python", "scripts/eval/prepare_resume.py", str(job.folder)]
+    words += ["--max-resume-count", str(options.listener.max_resume_count)] if options.listener else []
+    return shlex.join([*words, *options.question.words, "--apply"])
 
 
-def _unprepared(jobs: Sequence[FoundJob]) -> Iterator[tuple[Problem, Exit]]:
+def _unprepared(jobs: Sequence[FoundJob], options: BatchOptions) -> Iterator[tuple[Problem, Exit]]:
     """The jobs with trials that Harbor would not run again, or with folders that it would delete."""
     for job in jobs:
         moves = plan_resume(job.folder, read_job(job.folder)).moves
         if moves:
             found = f"{counted(len(moves), 'folder')} in it that a resume leaves as they are, or deletes"
-            yield Problem("not-prepared", str(job.folder), found, "a prepared job", _prepare(job)), Exit.NO
+            yield Problem("not-prepared", str(job.folder), found, "a prepared job", _prepare(job, options)), Exit.NO

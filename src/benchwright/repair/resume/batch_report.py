@@ -29,6 +29,7 @@ def batch_outcome(batch: Batch, *, applied: bool, again: str) -> Outcome:
     details += [
         f"  not directly comparable with runs of one leg: the retry policy has changed: {one}" for one in batch.changes
     ]
+    details += [f"  {note}" for note in batch.notes]
     data = {
         "applied": applied and not held,
         "folder": batch.chunks.folder,
@@ -36,6 +37,7 @@ def batch_outcome(batch: Batch, *, applied: bool, again: str) -> Outcome:
         "at_limit": list(batch.options.candidates.at_limit),
         "comparable": not batch.changes,
         "changes": list(batch.changes),
+        "notes": list(batch.notes),
     }
     if applied:
         return Outcome(f"nothing was fired; {summary}" if held else summary, data, details, problems, exit=exit)

@@ -60,9 +60,17 @@ def read_table(path: Path, preset: str | None) -> Candidates:
     try:
         rows = list(csv.DictReader(io.StringIO(_text(path), newline="")))
     except csv.Error as error:
-        raise usage_error(str(path), f"no table ({error})", "a CSV file", code="bad-table") from None
+        raise usage_error(
+            str(path), f"no table ({error})", "a CSV file", code="bad-table", fix="save it as CSV"
+        ) from None
     if rows and "hf_model" not in rows[0]:
-        raise usage_error(str(path), f"columns {some(rows[0])}", "a column hf_model", code="bad-table")
+        raise usage_error(
+            str(path),
+            f"columns {some(rows[0])}",
+            "a column hf_model",
+            code="bad-table",
+            fix="call the column of models hf_model",
+        )
     of_preset = [row for row in rows if preset is None or row.get("preset") in (None, "", preset)]
     wanted = [row for row in of_preset if not row.get("status") or row["status"] in NEEDS_RESUME]
     at_limit = [row["hf_model"] for row in of_preset if row.get("status") == _AT_LIMIT]
@@ -118,7 +126,9 @@ def _once(path: Path, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     wrong = [one.model for one in candidates if not _NAME.fullmatch(one.model)]
     if wrong:
         found = some([repr(model) for model in wrong])
-        raise usage_error(str(path), f"models {found}", "NAME or ORG/NAME", code="bad-table")
+        raise usage_error(
+            str(path), f"models {found}", "NAME or ORG/NAME", code="bad-table", fix="correct the names in it"
+        )
     first: dict[str, Candidate] = {}
     for one in candidates:
         if one.model:
@@ -130,7 +140,9 @@ def _text(path: Path) -> str:
     try:
         return read_bytes(path, limit=_MOST_BYTES).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise usage_error(str(path), f"cannot be read ({error})", "a text file", code="bad-table") from None
+        raise usage_error(
+            str(path), f"cannot be read ({error})", "a text file", code="bad-table", fix="name a file that can be read"
+        ) from None
 
 
 def _jobs(jobs_dir: Path) -> Iterator[tuple[str, FoundJob]]:

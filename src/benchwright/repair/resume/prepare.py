@@ -144,7 +144,12 @@ def undo_resume(
                 held.enter_context(backup.lock())
         found = [(backup, leg) for backup in backups if (leg := _last(backup)) is not None]
         if not found:
-            raise usage_error(str(request.job_dir), "nothing was moved out of it", "a job that was prepared")
+            raise usage_error(
+                str(request.job_dir),
+                "nothing was moved out of it",
+                "a job that was prepared",
+                "there is nothing to undo",
+            )
         if apply and not rest.problems:
             return Undone([backup.undo(leg) for backup, leg in found], (), Exit.DONE)
     return Undone([leg for _, leg in found], rest.problems, rest.exit)
@@ -153,7 +158,9 @@ def undo_resume(
 def _filter(name: str) -> frozenset[str]:
     filters = Taxonomy.load().filters
     if name not in filters:
-        raise usage_error("--filter", f"no filter is called {name!r}", f"one of {', '.join(filters)}")
+        raise usage_error(
+            "--filter", f"no filter is called {name!r}", f"one of {', '.join(filters)}", "--filter jupiter"
+        )
     return filters[name]
 
 

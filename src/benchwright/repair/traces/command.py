@@ -15,7 +15,7 @@ from benchwright.audit.trace_names import repo_of_link
 from benchwright.contract import DRY_RUN, Exit, Failure, Outcome, Progress, counted, some, usage_error
 from benchwright.harbor import resolve_job_folder
 from benchwright.harbor.traces import LeftOut, TraceDataset, TraceOptions, TracePlan, plan_traces
-from benchwright.repair.traces.standing import Standing, standing_of
+from benchwright.repair.traces.standing import Standing, check_whole, standing_of
 from benchwright.repair.traces.upload import UploadedTraces, open_hub, run_of, upload
 
 
@@ -27,6 +27,7 @@ class TraceCommand:
     repo: str
     rows: TraceOptions
     dataset: Path | None
+    forced: bool
     apply: bool
 
 
@@ -38,15 +39,17 @@ def make_and_upload(asked: TraceCommand, settings: Mapping[str, str], progress: 
     """
     repo = repo_of_link(asked.repo)
     if repo is None:
-        raise usage_error("--repo_id", f"{asked.repo!a}", "ORG/NAME")
+        raise usage_error("--repo_id", f"{asked.repo!a}", "ORG/NAME", "--repo_id ORG/NAME")
     hub = open_hub(settings, writes=asked.apply)
     plan = plan_traces(resolve_job_folder(asked.job_dir), asked.rows)
     before = _standing(hub, repo, plan, needed=asked.apply)
     with _folder(asked.dataset) as folder:
         dataset = plan.write(folder, progress, settings=settings)
-        if not asked.apply:
-            return _planned(repo, dataset, before)
-        return _uploaded(upload(dataset, repo, hub), dataset)
+        if asked.apply:
+            return _uploaded(upload(dataset, repo, hub, forced=asked.forced), dataset)
+        if isinstance(before, Standing) and not asked.forced:
+            check_whole(repo, before, dataset)
+        return _planned(repo, dataset, before)
 
 
 def _standing(hub: TraceHub, repo: str, plan: TracePlan, *, needed: bool) -> Standing | Failure:

@@ -79,7 +79,7 @@ def _refusals(repo: str) -> Iterator[None]:
     try:
         yield
     except HFValidationError as error:
-        raise Failure(Problem("usage", repo, str(error), "ORG/NAME"), exit=Exit.USAGE) from None
+        raise Failure(Problem("usage", repo, str(error), "ORG/NAME", "--repo_id ORG/NAME"), exit=Exit.USAGE) from None
     except OfflineModeIsEnabled:
         problem = Problem("hub-offline", repo, "HF_HUB_OFFLINE is set", "a Hub that may be asked", "unset it")
         raise Failure(problem, exit=Exit.ENVIRONMENT) from None
@@ -105,6 +105,15 @@ def _failure(repo: str, error: BaseException) -> Failure:
         problem = Problem("hub-moved", repo, "somebody else committed meanwhile", "one at a time", "run this again")
         return Failure(problem, exit=Exit.REFUSED)
     if status is not None and 400 <= status < 500 and status not in (404, 408, 429):
-        return Failure(Problem("hub-answer", repo, said, "a commit that the Hub takes"), exit=Exit.NO)
+        return Failure(
+            Problem(
+                "hub-answer",
+                repo,
+                said,
+                "a commit that the Hub takes",
+                "look at the repo's settings, then run this again",
+            ),
+            exit=Exit.NO,
+        )
     fix = "run this again later: what was sent is kept"
     return Failure(Problem("hub-unavailable", repo, said, "an answer", fix), exit=Exit.REMOTE)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from benchwright.audit.trace_hub import FoundTraces, TraceHub
 from benchwright.contract import Exit, Failure, Problem, counted, some
-from benchwright.harbor.traces import PROVENANCE, TraceFile
+from benchwright.harbor.traces import PROVENANCE, TraceDataset, TraceFile
 
 _BESIDE = frozenset({".gitattributes", ".gitignore", "README.md", "LICENSE", PROVENANCE})
 """What may lie in a repo that holds no rows."""
@@ -26,13 +26,14 @@ class RunTraces:
 class Standing:
     """A repo before an upload: not there, without rows, or holding this run's traces, ``rows`` of them.
 
-    ``digests`` are those of its files at ``revision``.
+    ``digests`` are those of its files at ``revision``, ``trials`` the names in the rows.
     """
 
     state: Literal["absent", "empty", "held"]
     revision: str | None
     digests: dict[str, str]
     rows: int = 0
+    trials: frozenset[str] = frozenset()
 
     def lacks(self, file: TraceFile) -> bool:
         """Whether a file is not there as it is to be."""
@@ -64,7 +65,26 @@ def standing_of(hub: TraceHub, repo: str, run: RunTraces) -> Standing:
             raise _refused(repo, f"it holds {some(others)}")
         return Standing("empty", files.revision, digests)
     _check_own(repo, run, found)
-    return Standing("held", files.revision, digests, found.rows or 0)
+    return Standing("held", files.revision, digests, found.rows or 0, found.trials or frozenset())
+
+
+def check_whole(repo: str, before: Standing, dataset: TraceDataset) -> None:
+    """Go on where a dataset has all of its run that the one in the repo has.
+
+    Raises:
+        Failure: it lacks trials that count, or has fewer rows of the same ones (code ``fuller-traces``, exit 5).
+    """
+    lost = sorted((before.trials & dataset.counting) - dataset.trials)
+    if lost:
+        found = f"it holds {counted(len(lost), 'trial')} of this run that the new traces lack: {some(lost)}"
+    elif before.trials <= dataset.trials and dataset.rows < before.rows:
+        found = f"it holds {counted(before.rows, 'row')} of these trials, and the new traces {dataset.rows:,}"
+    else:
+        return
+    fix = (
+        "upload them to another repo, or make all of them: --filter none, --episodes all; --forced_update replaces them"
+    )
+    raise Failure(Problem("fuller-traces", repo, found, "no more than the new traces", fix), exit=Exit.REFUSED)
 
 
 def _check_own(repo: str, run: RunTraces, found: FoundTraces) -> None:

@@ -13,7 +13,7 @@ from benchwright.harbor import resolve_job_folder
 from benchwright.harbor.traces import TraceDataset, TraceOptions, TracePlan, plan_traces
 from benchwright.repair.registration.trace_link import DATASETS
 from benchwright.repair.traces.commit import commit, create
-from benchwright.repair.traces.standing import RunTraces, Standing, standing_of
+from benchwright.repair.traces.standing import RunTraces, Standing, check_whole, standing_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,13 @@ def run_of(plan: TracePlan) -> RunTraces:
     return RunTraces(plan.run, plan.own, plan.job_id)
 
 
-def upload(dataset: TraceDataset, repo: str, hub: TraceHub) -> UploadedTraces:
-    """Bring a dataset to a repo, unless it is there, and read it back.
+def upload(dataset: TraceDataset, repo: str, hub: TraceHub, *, forced: bool = False) -> UploadedTraces:
+    """Bring a dataset to a repo, unless it is there, and read it back. ``forced`` replaces a fuller one of the run.
 
     Raises:
-        Failure: the repo holds something else (code ``other-traces``), or somebody else commits to it (exit 5); what is
-            read back is something else (code ``traces-differ``, exit 1); or as ``commit`` and ``TraceHub.look``.
+        Failure: the repo holds something else, or more (codes ``other-traces``, ``fuller-traces``), or somebody else
+            commits to it (exit 5); what is read back is something else (code ``traces-differ``, exit 1); or as
+            ``commit`` and ``TraceHub.look``.
     """
     run = RunTraces(dataset.run, dataset.own, dataset.job_id)
     before = standing_of(hub, repo, run)
@@ -64,6 +65,8 @@ def upload(dataset: TraceDataset, repo: str, hub: TraceHub) -> UploadedTraces:
         before = standing_of(hub, repo, run)  # somebody else may have been there first
     if before.revision is None:
         raise _differs(repo, "it was made, and is not there")
+    if not forced:
+        check_whole(repo, before, dataset)
     wanted = [file for file in dataset.files if before.lacks(file)]
     stale = before.stale(dataset.files)
     if wanted or stale:
@@ -98,10 +101,13 @@ def read_back(dataset: TraceDataset, repo: str, hub: TraceHub) -> str:
 
 
 class HubTraces:
-    """Uploads of jobs' traces, last episodes, for those who only want the link. ``settings`` are as of ``open_hub``."""
+    """Uploads of jobs' traces, last episodes, for those who only want the link.
 
-    def __init__(self, settings: Mapping[str, str]) -> None:
-        self._settings = settings
+    ``settings`` are as of ``open_hub``, ``forced`` as of ``upload``.
+    """
+
+    def __init__(self, settings: Mapping[str, str], *, forced: bool = False) -> None:
+        self._settings, self._forced = settings, forced
 
     def upload(self, folder: Path, repo: str, *, apply: bool) -> str:
         """Upload the traces of the run that a job's folder means, its shards as one; the dataset's link.
@@ -127,7 +133,8 @@ class HubTraces:
             return DATASETS + repo
         standing_of(hub, repo, run_of(plan))  # before the long work, not after it
         with tempfile.TemporaryDirectory(prefix="benchwright-traces-") as place:
-            return upload(plan.write(Path(place) / "dataset", settings=self._settings), repo, hub).link
+            dataset = plan.write(Path(place) / "dataset", settings=self._settings)
+            return upload(dataset, repo, hub, forced=self._forced).link
 
 
 def _differs(repo: str, found: str) -> Failure:

@@ -1,0 +1,31 @@
+"""Which runs the options of an audit mean, and what is said of each."""
+
+from __future__ import annotations
+
+from benchwright.audit.command import _iris
+from benchwright.audit.manifest import NO_HINT, Hint
+from benchwright.audit.options import Asked, AuditOptions
+
+
+def test_one_job_of_a_bucket_has_what_the_options_and_then_the_manifest_say_of_it(tmp_path):
+    manifest = tmp_path / "runs.csv"
+    lines = ["job_dir,model,row_id", "s3://results/ot-agent/job,org/m,r1"]
+    lines += ["s3://results/ot-agent/other,org/x,r2", "job,,r3"]
+    manifest.write_text("\n".join(lines))
+    options = AuditOptions(
+        iris=("s3://results/ot-agent",), iris_job="job", manifest=manifest, hint=Hint(model="org/said", traces="o/n")
+    )
+    entries = Asked.by(options).entries
+    assert [entry.remote for entry in entries] == ["s3://results/ot-agent/job"]
+    source = _iris(options, entries)
+    assert source.hints == {"job": Hint(model="org/said", row_id="r1", traces="o/n")}
+
+
+def test_a_manifest_beside_folders_says_more_of_them_and_adds_none(tmp_path):
+    manifest = tmp_path / "runs.csv"
+    manifest.write_text("job_dir,model\na,org/a\nb,org/b\n")
+    options = AuditOptions(job_dirs=(tmp_path / "a", tmp_path / "c"), manifest=manifest, jobs_root=tmp_path)
+    assert [(entry.path, entry.hint) for entry in Asked.by(options).entries] == [
+        (tmp_path / "a", Hint(model="org/a")),
+        (tmp_path / "c", NO_HINT),
+    ]
