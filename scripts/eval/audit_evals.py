@@ -34,7 +34,7 @@ except ModuleNotFoundError:
         print("benchwright is not installed; in its checkout: make setup", file=sys.stderr)
         raise SystemExit(3) from None
 
-from benchwright.cli import ScriptParser, Shell, run_script
+from benchwright.cli import ScriptParser, Shell, moment, run_script
 from benchwright.contract import Outcome
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def build_parser() -> ScriptParser:
     add("--manifest", type=Path, metavar="FILE", help="the runs, with what their folders do not say")
     add("--iris", nargs="+", action="extend", default=[], metavar="BUCKET", help="every bucket that jobs may write to")
     add("--iris-jobs", type=Path, metavar="FILE", help="the jobs table as CSV: which jobs there are, which are live")
-    add("--since", type=_moment, metavar="DATE", help="leave out runs without a sign of life from this day on")
+    add("--since", type=moment, metavar="DATE", help="leave out runs that nobody named, without a sign since")
     judging = parser.add_argument_group("judging")
     add = judging.add_argument
     add("--profile", metavar="NAME", help="whose error classes count (default: seven; see error_taxonomy.yaml)")
@@ -127,12 +127,6 @@ def write_report(path: Path, audited: Sequence[Audited], found: Gathered | None)
     else:
         at = path.absolute().parent
         write_text(path, report_html(audited, trials_of=found.trials_of if found else None, at=at))
-
-
-def _moment(text: str) -> datetime:
-    """A day or a time, in this machine's zone unless it names one."""
-    time = datetime.fromisoformat(text)
-    return time if time.tzinfo else time.astimezone()
 
 
 if __name__ == "__main__":

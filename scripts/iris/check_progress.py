@@ -20,7 +20,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from datetime import datetime
 from pathlib import Path
 
 try:
@@ -34,7 +33,7 @@ except ModuleNotFoundError:
         print("benchwright is not installed; in its checkout: make setup", file=sys.stderr)
         raise SystemExit(3) from None
 
-from benchwright.cli import ScriptParser, Shell, run_script
+from benchwright.cli import ScriptParser, Shell, moment, run_script
 from benchwright.contract import Outcome
 
 
@@ -47,7 +46,7 @@ def build_parser() -> ScriptParser:
     add("--iris", nargs="+", action="extend", default=[], metavar="BUCKET", help="every bucket that jobs may write to")
     add("--iris-jobs", type=Path, metavar="FILE", help="the jobs table as CSV: which jobs there are, which are live")
     add("--tag", action="append", metavar="GLOB", help="jobs so named, of the table or the buckets (default: *eval-*)")
-    add("--since", type=_moment, metavar="DATE", help="jobs launched from this day on, by the time in their id")
+    add("--since", type=moment, metavar="DATE", help="jobs launched from this day on, by the time in their id")
     add("--profile", metavar="NAME", help="whose error classes count (default: seven; see error_taxonomy.yaml)")
     add("--benchmarks", type=Path, metavar="FILE", help="more benchmarks, in the form of benchmarks.yaml")
     return parser
@@ -64,12 +63,6 @@ def check_progress(args: argparse.Namespace, shell: Shell) -> Outcome:
     )
     troubles = Troubles()
     return progress_outcome(look_at(wanted, Rules.load(args.profile, args.benchmarks), troubles), troubles)
-
-
-def _moment(text: str) -> datetime:
-    """A day or a time, in this machine's zone unless it names one."""
-    time = datetime.fromisoformat(text)
-    return time if time.tzinfo else time.astimezone()
 
 
 if __name__ == "__main__":

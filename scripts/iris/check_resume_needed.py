@@ -21,7 +21,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from datetime import datetime
 from pathlib import Path
 
 try:
@@ -35,7 +34,7 @@ except ModuleNotFoundError:
         print("benchwright is not installed; in its checkout: make setup", file=sys.stderr)
         raise SystemExit(3) from None
 
-from benchwright.cli import ScriptParser, Shell, positive, run_script
+from benchwright.cli import ScriptParser, Shell, moment, positive, run_script
 from benchwright.contract import Outcome
 
 
@@ -48,7 +47,7 @@ def build_parser() -> ScriptParser:
     add("--iris", nargs="+", action="extend", default=[], metavar="BUCKET", help="every bucket that jobs may write to")
     add("--iris-jobs", type=Path, metavar="FILE", help="the jobs table as CSV: which jobs there are, which are live")
     add("--tag", action="append", metavar="GLOB", help="jobs so named, of the table or the buckets (default: *eval-*)")
-    add("--since", type=_moment, metavar="DATE", help="jobs launched from this day on, by the time in their id")
+    add("--since", type=moment, metavar="DATE", help="jobs launched from this day on, by the time in their id")
     add("--profile", metavar="NAME", help="whose error classes count (default: seven; see error_taxonomy.yaml)")
     add("--benchmarks", type=Path, metavar="FILE", help="more benchmarks, in the form of benchmarks.yaml")
     limits = parser.add_argument_group("limits")
@@ -72,12 +71,6 @@ def check_resume_needed(args: argparse.Namespace, shell: Shell) -> Outcome:
     troubles = Troubles()
     rules = Rules.load(args.profile, args.benchmarks, Limits(args.error_threshold, args.max_fires))
     return resume_outcome(look_at(wanted, rules, troubles), troubles, needs_alone=args.needs_resume_only)
-
-
-def _moment(text: str) -> datetime:
-    """A day or a time, in this machine's zone unless it names one."""
-    time = datetime.fromisoformat(text)
-    return time if time.tzinfo else time.astimezone()
 
 
 if __name__ == "__main__":

@@ -62,6 +62,18 @@ class AuditOptions:
             problems.append(
                 Problem("usage", "--facts", f"beside {', '.join(given)}", "facts, or folders to gather from")
             )
+        if self.facts:
+            gathering = {
+                "--benchmarks": self.benchmarks,
+                "--since": self.since,
+                "--db": self.database not in (None, "none"),
+                "--slurm": self.slurm,
+                "--cache": self.cache,
+            }
+            expected = "facts as they were gathered"
+            problems += [
+                Problem("usage", name, "beside --facts", expected) for name, value in gathering.items() if value
+            ]
         if not self.facts and not given:
             problems.append(Problem("usage", "JOB_DIR", "missing", f"one of {', '.join((*places, '--facts'))}"))
         if self.iris_jobs and not self.iris:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchwright.audit import commands, gates
-from benchwright.audit.evidence import Proof, proof_of_zero
+from benchwright.audit.evidence import Proof, proof_of_zero, why_open
 from benchwright.audit.facts import EvalFacts, RowFacts, TrialFacts
 from benchwright.audit.rows import contested, foreign, matching, own, serving, standing
 from benchwright.contract import Problem, some
@@ -99,8 +99,8 @@ def _of_proof(facts: EvalFacts, trials: TrialFacts) -> Iterator[Problem]:
         found = "the score is 0, and its trials never reached the model"
         yield _problem(facts, "zero-unproved", found, "trials that ran", commands.launch_command(facts))
     elif proof is Proof.OPEN and trials.whole:
-        found = "the score is 0, and nothing recorded proves that the trials reached the model"
-        yield _problem(facts, "zero-unproved", found, "tokens or requests that were counted")
+        found = f"the score is 0, and {why_open(trials)}"
+        yield _problem(facts, "zero-unproved", found, "tokens or requests that were counted, and no error for all")
 
 
 def _of_rows(facts: EvalFacts) -> Iterator[Problem]:

@@ -2,7 +2,7 @@
 
 from benchwright.cli.commands import command, command_elsewhere, option, repeated
 from benchwright.cli.handoff import Handoff
-from benchwright.cli.parser import ScriptParser, positive
+from benchwright.cli.parser import ScriptParser, moment, positive
 from benchwright.cli.shell import Shell, run_script
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Shell",
     "command",
     "command_elsewhere",
+    "moment",
     "option",
     "positive",
     "repeated",

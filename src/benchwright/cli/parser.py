@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -92,3 +93,12 @@ def positive(number: Callable[[str], _Number]) -> Callable[[str], _Number]:
 
     convert.__name__ = number.__name__  # argparse says "invalid int value"
     return convert
+
+
+def moment(text: str) -> datetime:
+    """The type of an option that takes a day or a time; it is in this machine's zone unless it names one."""
+    try:
+        time = datetime.fromisoformat(text)
+        return time if time.tzinfo else time.astimezone()
+    except (ValueError, OverflowError, OSError):
+        raise argparse.ArgumentTypeError(f"{text!r}, expected a day such as 2026-06-03, or 2026-06-03T12:00") from None
