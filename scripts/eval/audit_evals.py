@@ -53,7 +53,7 @@ def build_parser() -> ScriptParser:
     add("--manifest", type=Path, metavar="FILE", help="the runs, with what their folders do not say")
     add("--iris", nargs="+", action="extend", default=[], metavar="BUCKET", help="every bucket that jobs may write to")
     add("--iris-jobs", type=Path, metavar="FILE", help="the jobs table as CSV: which jobs there are, which are live")
-    add("--since", type=moment, metavar="DATE", help="leave out runs without a sign of life from this day on")
+    add("--since", type=moment, metavar="DATE", help="leave out runs that nobody named, without a sign since")
     judging = parser.add_argument_group("judging")
     add = judging.add_argument
     add("--profile", metavar="NAME", help="whose error classes count (default: seven; see error_taxonomy.yaml)")

@@ -18,6 +18,8 @@ from scripts_in_process import Script
 
 BAD = (*GOOD[:8], "no-sandbox", "no-sandbox", "no-key", "no-key")
 """A third of them for nothing, whose errors count."""
+UNHEARD = JobShape(source="small_bench_verified")
+"""Of a dataset that no benchmark is known for, though the run's tag has the name of one in it."""
 
 
 @pytest.fixture
@@ -121,6 +123,15 @@ CASES = {
     "its model is a number": ({}, _with(model=SERVED), "FIX_MODEL"),
     "its model is another one": ({}, _with(model="org/another"), "STOP"),
     "its benchmark is a hash": ({}, _with(benchmark="377118ff" * 5), "FIX_BENCH"),
+    "its benchmark is a hash in capitals": ({}, _with(benchmark="377118FF" * 5), "FIX_BENCH"),
+    "its benchmark has the model's name in it": ({"model": "laion/bench"}, _with(model="laion/bench"), "OK"),
+    "nobody knows its dataset, and it is filed under it": ({"shape": UNHEARD}, _with(benchmark=UNHEARD.source), "OK"),
+    "nobody knows its dataset, and it is not registered": ({"shape": UNHEARD}, _no_row, "STOP"),
+    "nobody knows its dataset, and a row of it has a score": (
+        {"shape": UNHEARD},
+        _with(id="7d2a0dd0-0000-4000-8000-000000000001", job_name="x", benchmark=UNHEARD.source, username="them"),
+        "STOP",
+    ),
     "its benchmark is another one": ({}, _with(benchmark="another_bench"), "STOP"),
     "a third failed, and it is registered": ({"kinds": BAD}, _with(), "DEREGISTER+RESUME"),
     "a third failed, and it is another's": ({"kinds": BAD}, _with(username="them"), "STOP"),
@@ -211,7 +222,13 @@ def _own_id(run):
     return content["id"]
 
 
-def test_the_second_run_is_byte_for_byte_the_first(script, sources, tmp_path, eval_rows, hub):
+@pytest.fixture
+def judged(capsys, settings):
+    """The answer to a file of facts."""
+    return lambda file, *words: Script.named("eval/audit_evals", capsys).answer("--facts", file, *words)
+
+
+def test_the_second_run_is_byte_for_byte_the_first(script, judged, sources, tmp_path, eval_rows, hub):
     for number, kinds in enumerate((GOOD, BAD, GOOD[:6], ("timeout", "not-verified", "cut-off") * 4)):
         run = AuditedRun(tmp_path, f"small_bench_real-model-8B_{number}", kinds)
         run.row(eval_rows, id=_own_id(run), hf_traces_link=None if number else f"{ORG}/{run.tag}")
@@ -223,7 +240,7 @@ def test_the_second_run_is_byte_for_byte_the_first(script, sources, tmp_path, ev
         words = ["--jobs-root", run.folder.parent, "--dump-facts", files[0], "--out", files[1]]
         told.append((script.run(*words), *(file.read_bytes() for file in files)))
     assert told[0] == told[1]
-    again = script.answer("--facts", files[0])
+    again = judged(files[0])
     assert again["data"] == json.loads(files[1].read_bytes())["data"]
     first = json.loads(files[1].read_bytes())["data"]["evals"]
     paths = [one["folder"] for one in first]
@@ -324,7 +341,7 @@ class TestUsage:
         ("words", "where"),
         [
             ((), ["JOB_DIR"]),
-            (("x", "--facts", "f"), ["--facts"]),
+            (("x", "--facts", "f"), ["--facts", "--benchmarks"]),
             (("x", "--report", "r.pdf"), ["--report"]),
             (("x", "--cache", "c"), ["--no-cache"]),
         ],
@@ -332,6 +349,19 @@ class TestUsage:
     def test_options_go_together_or_not(self, script, words, where):
         answer = script.answer(*words)
         assert (answer["exit"], [problem["where"] for problem in answer["problems"]]) == (2, where)
+
+    def test_facts_are_not_gathered_again(self, judged, tmp_path):
+        more = ("--benchmarks", "b", "--since", "2026-09-01", "--db", "postgres", "--slurm", "--cache", "c")
+        answer = judged(tmp_path / "f", *more)
+        said = [(problem["where"], problem["found"]) for problem in answer["problems"]]
+        assert (answer["exit"], said) == (2, [(word, "beside --facts") for word in more if word.startswith("--")])
+
+    def test_a_day_that_no_calendar_has(self, script, capsys):
+        with pytest.raises(SystemExit) as left:
+            script.run("x", "--since", "2026-13-01")
+        assert left.value.code == 2
+        said = "argument --since: '2026-13-01', expected a day such as 2026-06-03, or 2026-06-03T12:00"
+        assert said in capsys.readouterr().err
 
     def test_two_databases_need_a_choice(self, script, sources, settings, tmp_path):
         settings.setenv("SUPABASE_URL", "http://127.0.0.1:1")
@@ -347,6 +377,21 @@ def test_a_decision_on_record_spares_a_row(script, sources, tmp_path, eval_rows,
     (one,) = script.answer(run.folder, "--grandfather", log)["data"]["evals"]
     assert one["verdict"] == "RESUME"
     assert [(row["advice"], row["why"]) for row in one["rows"]] == [("keep", "spared by a logged decision")]
+
+
+def test_a_decision_spares_a_row_of_a_file_of_facts_too(script, judged, sources, tmp_path, eval_rows, hub):
+    run = AuditedRun(tmp_path, kinds=BAD)
+    registered(run, eval_rows, hub)
+    script.answer(run.folder, "--dump-facts", tmp_path / "facts.json")
+    (tmp_path / "log").write_text(f"{run.aggregate['id'].upper()} 2026-09-02 ada: pushed before the gate\n")
+    verdicts = [
+        judged(tmp_path / "facts.json", *words)["data"]["evals"][0]["verdict"]
+        for words in ((), ("--grandfather", tmp_path / "log"), ("--profile", "seven"))
+    ]
+    assert verdicts == ["DEREGISTER+RESUME", "RESUME", "DEREGISTER+RESUME"]
+    (tmp_path / "log").write_text("r1 because\n")
+    answer = judged(tmp_path / "facts.json", "--grandfather", tmp_path / "log", "--profile", "five")
+    assert (answer["exit"], [problem["code"] for problem in answer["problems"]]) == (2, ["facts", "grandfather"])
 
 
 def test_a_manifest_says_what_folders_do_not(script, sources, tmp_path, eval_rows, hub):
@@ -368,12 +413,23 @@ def test_a_manifest_says_what_folders_do_not(script, sources, tmp_path, eval_row
     assert (found["gone"]["verdict"], found["gone"]["checks"]["trials"]["status"]) == ("STOP", "unknown")
 
 
-def test_runs_without_a_sign_since_are_left_out(script, tmp_path):
+def test_runs_without_a_sign_since_are_left_out_and_told(script, tmp_path):
     run = AuditedRun(tmp_path)
-    words = (run.folder, "--no-hub", "--db", "none")
+    words = ("--jobs-root", run.folder.parent, "--no-hub", "--db", "none")
     assert len(script.answer(*words, "--since", "2026-09-01")["data"]["evals"]) == 1
     answer = script.answer(*words, "--since", "2026-09-03")
+    (problem,) = answer["problems"]
     assert (answer["exit"], answer["summary"]) == (0, "0 evals: nothing to audit")
+    assert (problem["code"], problem["where"]) == ("left-out", "--since")
+    assert problem["found"] == f"1 run left out: {run.tag}"
+
+
+def test_what_is_named_is_audited_whenever_it_was(script, tmp_path):
+    run = AuditedRun(tmp_path)
+    (tmp_path / "runs.csv").write_text(f"job_dir\n{run.folder}\n")
+    for words in ((run.folder,), ("--manifest", tmp_path / "runs.csv"), (run.folder, "--jobs-root", run.folder.parent)):
+        answer = script.answer(*words, "--since", "2026-09-03", "--no-hub", "--db", "none")
+        assert ([one["run_tag"] for one in answer["data"]["evals"]], answer["problems"]) == ([run.tag], [])
 
 
 def test_the_report_is_written_in_the_form_that_its_name_asks_for(script, tmp_path):

@@ -60,8 +60,16 @@ def test_a_profile_says_what_a_case_leaves_out(tmp_path):
         (facts,) = read(tmp_path, [case], named)
         invalid[facts.profile] = facts.trials.invalid, sorted(facts.trials.rejecting)
     assert invalid == {"seven": (1, []), "five": (41, []), "four-class": (41, ["BrandNewError"])}
-    (facts,) = read(tmp_path, [case | {"profile": "five"}], "seven")  # the case's own comes first
-    assert facts.profile == "five"
+    assert read(tmp_path, [case | {"profile": "five"}], "five")[0].profile == "five"
+    with pytest.raises(Failure) as failure:
+        read(tmp_path, [case, case | {"profile": "five", "trials": None}], "seven")
+    (problem,) = failure.value.problems
+    assert (problem.where, problem.found, problem.expected) == (
+        f"{tmp_path}/facts.json: eval 2: profile", "five", "seven, which --profile names: gather the facts again by it"
+    )  # fmt: skip
+    with pytest.raises(Failure) as failure:
+        read(tmp_path, [case], "mine")
+    assert [problem.code for problem in failure.value.problems] == ["unknown-profile"]
     said = case | {"trials": case["trials"] | {"benign": ["BrandNewError"]}}
     assert read(tmp_path, [said])[0].trials.invalid == 40
 
@@ -114,7 +122,7 @@ def test_every_mistake_is_told_at_once(tmp_path):
 
 FIELDS = (
     "run_tag", "kind", "folder", "buckets", "agent", "model", "benchmark", "measurement", "moving", "profile",
-    "owners", "grandfathered", "job", "trials", "traces", "rows", "figures", "unknown", "given", "notes",
+    "owners", "grandfathered", "copy_of", "job", "trials", "traces", "rows", "figures", "unknown", "given", "notes",
 )  # fmt: skip
 TRIAL_FIELDS = (
     "planned", "expected", "valid", "nonzero", "silent", "corrupt", "errors", "unscored", "benign", "informative",

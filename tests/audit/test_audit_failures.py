@@ -61,7 +61,8 @@ class World:
         lines = []
         for number, (name, kinds) in enumerate(RUNS.items()):
             run = AuditedRun(root, f"small_bench_real-model-8B_{number}", kinds, JobShape(source=BENCHMARK),
-                             row_id=f"00000000-0000-4000-8000-{number:012}", slurm_id=str(100 + number))  # fmt: skip
+                             row_id=f"00000000-0000-4000-8000-{number:012}", slurm_id=str(100 + number),
+                             seed=number)  # fmt: skip
             run.row(eval_rows, id=run.row_id)
             run.upload(hub)
             self.runs[run.tag] = name

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from audit_runs import BENCHMARKS, NOW, Asked, AuditedRun
+from benchwright.audit import judge
 from benchwright.audit.gather import Sources, gather
 from benchwright.audit.gather_folder import FolderRules
 from benchwright.audit.manifest import Entry
 from benchwright.harbor import Benchmarks, Taxonomy
+
+DATA = Path(__file__).parents[1] / "data" / "harbor_jobs"
+TWO_AGENTS = SimpleNamespace(folder=DATA / "eval-infra_bench-nop-20260901_122000")
 
 
 @pytest.fixture
@@ -19,8 +27,9 @@ def rules(settings, tmp_path):
     return FolderRules(Taxonomy.load().profile(), Benchmarks.load(tmp_path / "benchmarks.yaml"))
 
 
-def gathered(rules, *runs, clients=None):
-    sources = Sources(folders=rules, database="no rows", hub="no traces", clients=clients or Asked())
+def gathered(rules, *runs, clients=None, database="no rows"):
+    owners = frozenset({"ada"})
+    sources = Sources(folders=rules, database=database, owners=owners, hub="no traces", clients=clients or Asked())
     quiet = lambda _: contextlib.nullcontext(lambda *_, **__: None)  # noqa: E731
     return gather([Entry(run.folder) for run in runs], sources, now=NOW, progress=quiet)
 
@@ -47,3 +56,46 @@ def test_the_trials_of_an_eval_are_found_by_its_facts(rules, tmp_path):
     found = gathered(rules, AuditedRun(tmp_path, "a"), AuditedRun(tmp_path, "b", ("pass", "unfinished")))
     numbers = {facts.run_tag: len(found.trials_of(facts)) for facts in found.facts}
     assert numbers == {"a": 12, "b": 3}  # three attempts were planned for the one task
+
+
+class TestCopies:
+    def run(self, tmp_path, name, *, lost=0, **more):
+        """A folder of one run, which has lost some trials."""
+        run = AuditedRun(tmp_path / name, **more)
+        for trial in sorted(run.truth.states)[:lost]:
+            shutil.rmtree(run.folder / trial)
+        return run
+
+    def judged(self, rules, *runs, **more):
+        found = gathered(rules, *runs, **more).facts
+        return {facts.folder: (judge(facts, now=NOW), facts) for facts in found}
+
+    def test_the_fullest_folder_of_a_run_is_acted_for_and_the_others_are_copies(self, rules, tmp_path):
+        runs = [self.run(tmp_path, name, lost=lost) for name, lost in (("a", 3), ("b", 0), ("c", 12))]
+        a, b, c = (str(run.folder) for run in runs)
+        for order in itertools.permutations(runs):
+            found = self.judged(rules, *order)
+            assert {folder: facts.copy_of for folder, (_, facts) in found.items()} == {a: b, b: None, c: b}
+            why = f"a copy of {b}, which has more of its trials, or as many: act there"
+            assert [(found[one][0].verdict, found[one][0].why) for one in (a, c)] == [("STOP", why)] * 2
+            assert f"{b} is of the same run: 12 valid trials there, 9 here" in found[a][1].notes
+            assert f"{a} is of the same run: 9 valid trials there, 12 here" in found[b][1].notes
+
+    def test_of_equal_folders_one_is_acted_for(self, rules, tmp_path):
+        runs = [self.run(tmp_path, name) for name in "ba"]
+        a, b = sorted(str(run.folder) for run in runs)
+        assert {folder: facts.copy_of for folder, (_, facts) in self.judged(rules, *runs).items()} == {a: None, b: a}
+
+    def test_folders_of_one_row_are_of_one_run(self, rules, tmp_path, eval_rows):
+        of_row = {"row_id": "7d2a0dd0-0000-4000-8000-000000000001"}
+        full, partial = self.run(tmp_path, "a", seed=1, **of_row), self.run(tmp_path, "b", seed=2, lost=6, **of_row)
+        full.row(eval_rows, id=of_row["row_id"])
+        eval_rows.load()
+        with eval_rows.open("postgres") as database:
+            found = self.judged(rules, partial, full, database=database)
+        assert found[str(partial.folder)][1].copy_of == str(full.folder)
+        assert [row.advice for row in found[str(partial.folder)][0].rows] == ["leave"]
+
+    def test_runs_of_their_own_and_evals_of_one_folder_are_no_copies(self, rules, tmp_path):
+        found = gathered(rules, self.run(tmp_path, "a", seed=1), self.run(tmp_path, "b", seed=2), TWO_AGENTS)
+        assert [facts.copy_of for facts in found.facts] == [None] * 4

@@ -214,7 +214,13 @@ CASES: dict[str, tuple[EvalFacts, str]] = {
         case(job=TIMEOUT, rows=[row(status="Started", live=True, created="2026-08-31T23:00:00Z")]),
         "WAIT",
     ),
+    "a copy of another folder": (case(copy_of="jobs/other", trials=trials(240), rows=[row(fails=True)]), "STOP"),
+    "a copy of another folder, and it runs": (case(copy_of="jobs/other", moving=True), "WAIT"),
     "35 a measurement": (case(measurement=True, trials=without("DaytonaError", 90)), "EXEMPT"),
+    "a zero of timeouts alone, and requests flowed": (
+        case(trials=trials(reward_sum=0.0, errors={"AgentTimeoutError": 300}), rows=[row(score=0.0)]),
+        "STOP",
+    ),
     "39 timeouts of a TPU leg": (
         case(kind="iris-tpu", trials=trials(errors={"AgentTimeoutError": 246}, cached_tokens=0)),
         "VOID",
@@ -441,6 +447,23 @@ def test_what_the_run_does_not_tell_is_said_as_its_row_has_it() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("a zero without a record", "nothing recorded proves that the trials reached the model"),
+        ("a zero of about no request", "nothing recorded proves that the trials reached the model"),
+        (
+            "a zero of timeouts alone, and requests flowed",
+            "300 of 300 trials ended in AgentTimeoutError, for which the model or what served it may be the reason",
+        ),
+    ],
+)
+def test_why_a_zero_is_not_proved(name: str, why: str) -> None:
+    found = judge(CASES[name][0], now=NOW)
+    assert found.why == f"the score is 0, and {why}: see the server's log"
+    assert (found.checks.score.status, found.checks.score.detail) == ("unknown", f"0.0000 over 300 attempted: {why}")
+
+
 def test_a_leg_near_the_limit_of_timeouts_is_told() -> None:
     found = judge(CASES["seven in ten timeouts of a TPU leg"][0], now=NOW)
     assert found.checks.trials.status == "warn"
@@ -452,6 +475,14 @@ def test_traces_of_a_few_trials_are_told() -> None:
     found = judge(case(traces=[few]), now=NOW)
     assert (found.verdict, found.checks.traces.status) == ("OK", "warn")
     assert found.checks.traces.detail == "org/run-traces: 9 rows"
+    (again,) = found.actions
+    assert again.why == (
+        "org/run-traces has 9 rows for 300 valid trials: upload the traces once more, unless the other trials left no "
+        "trajectory"
+    )
+    words = "--job-dir jobs/run --hf-repo org/run-traces --model-name org/m --benchmark-name bench --forced-update"
+    assert again.command == f".venv/bin/python scripts/database/manual_db_eval_push.py {words}"
+    assert judge(case(rows=[row(owner="them")], traces=[few]), now=NOW).actions == ()
 
 
 def test_traces_from_before_a_resume_go_up_anew() -> None:

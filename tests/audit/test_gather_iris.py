@@ -166,6 +166,30 @@ def test_a_job_without_output_anywhere_is_launched_again(buckets):
     assert found.actions[0].command == f".venv/bin/python scripts/iris/relaunch_eval.py {NAME}"
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_results_of_a_completed_job_are_in_some_bucket(buckets, job, several):
+    if not several:
+        buckets.put(job(), at(buckets.gpu))
+    (leg,) = legs(buckets, addresses=(buckets.tpu, buckets.gpu) if several else (buckets.tpu,))
+    places = f"{buckets.tpu}/{NAME} or {buckets.gpu}/{NAME}" if several else f"{buckets.tpu}/{NAME}"
+    why = f"it completed, and nothing is in {places}: its results are in no bucket that was named"
+    assert (leg.facts.trials, leg.facts.unknown) == (None, {"trials": why})
+    assert (verdict(leg).verdict, verdict(leg).why) == ("STOP", f"its trials are unknown ({why})")
+
+
+def test_jobs_launched_before_are_left_out_and_told_but_for_those_that_a_person_names(buckets):
+    names = [f"eval-{word}-20260{month}01-120000" for word, month in (("a", 7), ("b", 7), ("c", 9))]
+    rows = "\n".join(f"/me/{name},5" for name in names)
+    troubles = Troubles()
+    since, hints = datetime(2026, 9, 1, tzinfo=UTC), {names[0]: Hint(model="org/m")}
+    found = legs(buckets, rows, troubles=troubles, since=since, hints=hints)
+    assert [leg.facts.run_tag for leg in found] == [names[0], names[2]]
+    assert [(problem.code, problem.found) for problem in troubles.problems] == [
+        ("left-out", f"1 run left out: {names[1]}")
+    ]
+    assert troubles.exit is None
+
+
 def test_a_bucket_that_cannot_be_listed_is_unknown_and_not_without_output(buckets):
     troubles = Troubles()
     (leg,) = legs(buckets, f"/me/{NAME},5", addresses=[buckets.tpu, "s3://no-such-bucket"], troubles=troubles)
@@ -248,7 +272,7 @@ def test_other_layouts(buckets, job):
     odd, flat, other = legs(buckets, "/me/eval-flat,4\n/me/eval-other,4\n/me/eval-..,4")
     assert flat.facts.folder == f"{buckets.tpu}/eval-flat" and flat.facts.trials.valid == 20
     assert other.facts.unknown["trials"] == f"{buckets.tpu}/eval-other: holds 20260901"
-    assert odd.facts.trials.attempted == 0
+    assert odd.facts.unknown["trials"].startswith("it completed, and nothing is in ")
 
 
 def test_a_name_that_is_no_folder_is_unknown(buckets):

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from benchwright.cli import (
     command,
     command_elsewhere,
     errors,
+    moment,
     option,
     positive,
     repeated,
@@ -342,6 +344,19 @@ def test_numbers_that_must_be_positive(kind, text, found, capsys):
     with pytest.raises(SystemExit):
         parser.parse_args([f"--jobs={text}"])
     assert json.loads(capsys.readouterr().out)["summary"] == f"argument --jobs: {found}"
+
+
+@pytest.mark.parametrize("text", ["2026-13-01", "yesterday"])
+def test_a_moment_that_is_none(text, capsys):
+    parser = ScriptParser(description="Check.", prog="check.py")
+    parser.add_argument("--since", type=moment)
+    assert parser.parse_args(["--since", "2026-06-03T12:00Z"]).since == datetime(2026, 6, 3, 12, tzinfo=UTC)
+    assert parser.parse_args(["--since", "2026-06-03"]).since == datetime(2026, 6, 3).astimezone()
+    parser.wants_json = True
+    with pytest.raises(SystemExit):
+        parser.parse_args([f"--since={text}"])
+    said = f"argument --since: {text!r}, expected a day such as 2026-06-03, or 2026-06-03T12:00"
+    assert json.loads(capsys.readouterr().out)["summary"] == said
 
 
 def test_the_shell_loads_no_heavy_package():

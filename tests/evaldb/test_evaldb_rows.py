@@ -95,7 +95,7 @@ def test_a_numeric_model_tells_when_it_was_launched():
         ("f" * 64, True),
         ("f" * 31, False),
         ("f" * 65, False),
-        ("F" * 40, False),
+        ("F" * 40, True),
         ("g" * 40, False),
     ],
 )
@@ -115,6 +115,11 @@ def test_a_hash(name, hashed):
 )
 def test_the_name_of_a_run(name):
     assert is_run_name(name, models=["Qwen/Qwen3.5-35B-A3B"], run_names=["the-run"])
+
+
+def test_a_benchmark_that_begins_with_a_models_name_is_no_run():
+    assert not is_run_name("terminal_bench_2", models=["laion/terminal"])
+    assert is_run_name("terminal_bench_2_terminal_x", models=["laion/terminal"])
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from harbor_files import DATA, job_files, trial, write
 
 from benchwright.contract import Exit, Failure
-from benchwright.harbor import find_jobs, read_job, read_jobs, resolve_job_folder
+from benchwright.harbor import ScanCache, find_jobs, read_job, read_jobs, resolve_job_folder
 
 
 def problem_of(call, *args):
@@ -61,7 +61,11 @@ def test_a_copy_in_a_folder_of_the_same_name_is_meant_but_no_deeper(tmp_path):
 
 
 def test_a_run_folder_means_the_one_job_below_its_trace_jobs(job, tmp_path):
-    assert resolve_job_folder(tmp_path).folders == (job,)
+    place = resolve_job_folder(tmp_path)
+    assert (place.name, place.folders, read_job(place).name) == ("eval-x", (job,), "eval-x")
+    inner = trial(tmp_path / "root" / "run7" / "trace_jobs" / "eval-z", "task-1__aaaaaaa").parent
+    assert find_jobs(tmp_path / "root") == [resolve_job_folder(tmp_path / "root" / "run7")]
+    assert (find_jobs(tmp_path / "root")[0].name, find_jobs(tmp_path / "root")[0].folders) == ("eval-z", (inner,))
     trial(tmp_path / "trace_jobs" / "eval-y", "task-1__aaaaaaa")
     problem = problem_of(resolve_job_folder, tmp_path)
     assert (problem.found, problem.fix) == ("the run folder of 2 jobs", f"one of {job}, {job.with_name('eval-y')}")
@@ -77,6 +81,17 @@ def test_the_record_of_a_run_is_not_its_job_and_the_job_is_named(job, tmp_path):
     assert problem_of(resolve_job_folder, record.with_name("eval-z")).fix == (
         f"{job.with_name('eval-z')} is meant: it is not there either; look where the run's jobs_dir points"
     )
+
+
+def test_the_record_of_a_launch_is_read_from_the_folder_of_its_name(job, tmp_path):
+    cache = ScanCache(tmp_path / "cache")
+    assert (read_job(job, cache=cache).meta, read_job(job).remarks) == ({}, ())
+    record = write(tmp_path / "eval_jobs" / "eval-x" / "meta.env", "MODEL=org/m\n").parent
+    for found in (read_job(job), read_job(job, cache=cache), read_job(resolve_job_folder(tmp_path))):
+        assert found.meta == {"MODEL": "org/m"}
+        assert [one.text for one in found.remarks] == [f"meta.env of its launch is in {record}"]
+    write(job / "meta.env", "MODEL=org/other\n")
+    assert (read_job(job).meta, read_job(job).remarks) == ({"MODEL": "org/other"}, ())
 
 
 def test_what_else_is_no_job_says_what_it_is(job, tmp_path):

@@ -124,7 +124,7 @@ def test_a_damaged_aggregate_without_trials_and_no_file_at_all(tmp_path):
 
 
 def test_trials_of_an_unknown_plan_are_unknown_until_someone_says_how_many(tmp_path):
-    trial(tmp_path / "job", "task-1__abcdefg")
+    trial(tmp_path / "job", "task-1__abcdefg", source="own")
     assert progress(tmp_path / "job").why == "how many trials were planned is unknown"
     own = Benchmark("own", tasks=1, repeats=1)
     write(tmp_path / "job" / "config.json", {"datasets": [{"name": "own"}]})
@@ -132,7 +132,7 @@ def test_trials_of_an_unknown_plan_are_unknown_until_someone_says_how_many(tmp_p
 
 
 def test_who_says_another_number_is_told(tmp_path):
-    trial(tmp_path / "job", "task-1__abcdefg")
+    trial(tmp_path / "job", "task-1__abcdefg", source="b")
     job_files(tmp_path / "job", 1)
     own = Benchmark("b", tasks=20, repeats=1)
     assert progress(tmp_path / "job", [own]).why == "planned by the aggregate, but benchmark b: 20"

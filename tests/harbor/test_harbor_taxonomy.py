@@ -9,7 +9,7 @@ import pytest
 from harbor_files import DATA, job_files, trial, write
 
 from benchwright.contract import Exit, Failure
-from benchwright.harbor import Benchmark, Benchmarks, Taxonomy, benchmark_of, plan_of, read_job
+from benchwright.harbor import Benchmark, Benchmarks, Taxonomy, benchmark_of, dataset_of, plan_of, read_job
 from benchwright.harbor.benchmarks import SHIPPED as BENCHMARKS
 from benchwright.harbor.taxonomy import SHIPPED
 
@@ -105,6 +105,13 @@ def test_a_taxonomy_that_is_not_there(tmp_path):
         ("terminal_bench_2", "terminal_bench_2"),
         ("tb2", "terminal_bench_2"),
         ("terminal-bench@2.0", "terminal_bench_2"),
+        ("TERMINAL-BENCH@2.0", "terminal_bench_2"),
+        ("terminal-bench@2.1", None),
+        ("terminal-bench@1.0", None),
+        ("terminal-bench", None),
+        ("terminal_bench_2@head", "terminal_bench_2"),
+        ("DCAgent2/terminal_bench_2@latest", "terminal_bench_2"),
+        ("terminal_bench_2@3", None),
         ("DCAgent2/terminal_bench_2", "terminal_bench_2"),
         ("DCAgent_dev_set_v2", "dev_set_v2"),
         (
@@ -112,6 +119,7 @@ def test_a_taxonomy_that_is_not_there(tmp_path):
             "terminal_bench_2",
         ),
         ("/bench/aider_polyglot", "aider_polyglot"),
+        ("/hub/datasets--org--terminal_bench_2_verified/snapshots/377118ff00112233445566778899aabbccddeeff", None),
         ("377118ff00112233445566778899aabbccddeeff", None),
         ("swebench-verified", "swebench-verified"),
         ("unheard-of", None),
@@ -179,14 +187,16 @@ def test_every_problem_of_a_file_of_benchmarks_is_told_at_once(tmp_path):
     assert problems_of(Benchmarks.load, BENCHMARKS.with_name("no.yaml"))
 
 
-def job_on(tmp_path, *datasets, name="job", meta="", source="adhoc"):
+HASH = "377118ff00112233445566778899aabbccddeeff"
+
+
+def job_on(tmp_path, *datasets, name="job", meta="", source="adhoc", tasks=()):
     job = tmp_path / name
     trial(job, "task-1__aaaaaaa", source=source)
     job_files(job, 300, completed=1)
-    write(
-        job / "config.json",
-        {"n_attempts": 3, "agents": [{"name": "oracle"}], "datasets": [{"path": one} for one in datasets]},
-    )
+    places = [one if isinstance(one, dict) else {"path": one} for one in datasets]
+    config = {"n_attempts": 3, "agents": [{"name": "oracle"}], "datasets": places, "tasks": [*tasks]}
+    write(job / "config.json", config)
     write(job / "meta.env", meta)
     return read_job(job)
 
@@ -210,12 +220,46 @@ def test_the_benchmark_of_a_job_and_a_plan_that_disagrees_with_it(tmp_path):
         ({"meta": "export REPO_ID=DCAgent2/terminal_bench_2\n"}, "terminal_bench_2"),
         ({"source": "gaia_127"}, "gaia_127"),
         ({"name": "gaia_127_m_20260901"}, "gaia_127"),
+        ({"name": "gaia_127_m_20260901", "tasks": [{"path": "/bench/task-1"}]}, "gaia_127"),
+        ({"name": "gaia_127_m_20260901", "source": HASH, "meta": f"REPO_ID={HASH}\n"}, "gaia_127"),
+        ({"name": "gaia_127_hard_m", "source": "gaia_127_hard"}, None),
+        ({"name": "gaia_127_hard_m", "meta": "BENCHMARK_NAME=gaia_127_hard\nREPO_ID=gaia_127\n"}, None),
         ({}, None),
     ],
 )
 def test_where_else_a_job_names_its_benchmark(tmp_path, fields, found):
     benchmark = benchmark_of(job_on(tmp_path, **fields), Benchmarks.load())
     assert (benchmark and benchmark.name) == found
+
+
+@pytest.mark.parametrize(
+    ("dataset", "source", "found"),
+    [
+        (f"/hub/datasets--org--terminal_bench_2_verified/snapshots/{HASH}", HASH, None),
+        (f"/hub/datasets--org--terminal_bench_2/snapshots/{HASH}", HASH, "terminal_bench_2"),
+        (f"/hub/{HASH.upper()}", HASH.upper(), "terminal_bench_2"),
+        ("/bench/dev_set_v2_fixed", "dev_set_v2_fixed", None),
+        ("terminal_bench_2", "another", None),
+        ({"name": "terminal-bench", "version": "2.0"}, "terminal-bench", "terminal_bench_2"),
+        ({"name": "terminal-bench@2.0"}, "terminal-bench", "terminal_bench_2"),
+        ({"name": "terminal-bench", "version": "2.1"}, "terminal-bench", None),
+        ({"name": "terminal-bench", "version": "head"}, "terminal-bench", None),
+        ({"name": "terminal-bench@1.0"}, "terminal-bench", None),
+        ({"name": "DCAgent2/terminal_bench_2", "ref": "latest"}, "DCAgent2/terminal_bench_2", "terminal_bench_2"),
+    ],
+)
+def test_a_tag_and_a_record_do_not_overrule_the_datasets(tmp_path, dataset, source, found):
+    name, meta = "terminal_bench_2_verified_m", "BENCHMARK_NAME=terminal_bench_2\n"
+    benchmark = benchmark_of(job_on(tmp_path, dataset, name=name, source=source, meta=meta), Benchmarks.load())
+    assert (benchmark and benchmark.name) == found
+
+
+def test_of_several_versions_none_is_meant_by_a_name(tmp_path):
+    one, two = ({"name": "terminal-bench", "version": version} for version in ("2.0", "2.1"))
+    job = job_on(tmp_path, one, two, source="terminal-bench")
+    (key,) = job.evals
+    assert (dataset_of(job, key), benchmark_of(job, Benchmarks.load())) == ("terminal-bench", None)
+    assert dataset_of(job_on(tmp_path / "one", one, source="terminal-bench"), key) == "terminal-bench@2.0"
 
 
 def test_two_benchmarks_are_none(tmp_path):

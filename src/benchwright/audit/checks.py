@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchwright.audit import gates
-from benchwright.audit.evidence import Proof, proof_of_zero
+from benchwright.audit.evidence import Proof, proof_of_zero, why_open
 from benchwright.audit.facts import EvalFacts
 from benchwright.audit.rows import standing
 from benchwright.audit.verdict import Check, Checks
@@ -45,7 +45,7 @@ def _score(facts: EvalFacts) -> Check:
     if proof is Proof.BROKEN:
         return Check("fail", f"{text}: {proof.value}")
     if proof is Proof.OPEN:
-        return Check("unknown", f"{text}: {proof.value} that its trials ran")
+        return Check("unknown", f"{text}: {why_open(trials)}")
     if facts.rows is None:
         return Check("unknown", f"{text}; its rows: {facts.why_unknown('rows')}")
     shown = [row for row in standing(facts) if row.score is not None]
@@ -74,8 +74,8 @@ def _traces(facts: EvalFacts) -> Check:
         valid = facts.trials.valid if facts.trials is not None else 0
         if repo.is_from_before(valid):
             return Check("fail", f"{link}: {repo.shared:,} of its {repo.compared:,} trials are there still")
-        few = repo.rows is not None and 2 * repo.rows < valid
-        return Check("warn" if few else "pass", f"{link}: {'many' if repo.rows is None else f'{repo.rows:,}'} rows")
+        rows = "many" if repo.rows is None else f"{repo.rows:,}"
+        return Check("warn" if repo.is_sparse(valid) else "pass", f"{link}: {rows} rows")
     there = [repo.name for repo in facts.traces if repo.state == "filled" and repo.of_this_run]
     return Check("fail", f"{there[0]}: not linked" if there else "no traces")
 

@@ -7,6 +7,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
+import msgspec
+
 from benchwright.audit.facts import EvalFacts
 from benchwright.audit.facts_file import read_facts
 from benchwright.audit.gather import Gathered, ShowProgress, Sources, gather
@@ -29,13 +31,28 @@ from benchwright.objects.credentials import settings_from_environment
 
 
 def facts_in_file(options: AuditOptions) -> list[EvalFacts]:
-    """The facts of ``--facts``.
+    """The facts of ``--facts``, with the rows that ``--grandfather`` spares.
 
     Raises:
-        Failure: the file is none of facts (exit 2).
+        Failure: the file is none of facts, or of another profile than ``--profile``, there is no such profile, or the
+            log is none; every problem (exit 2).
     """
     assert options.facts is not None
-    return read_facts(options.facts, Taxonomy.load(), options.profile)
+    failures = Failures()
+    facts: list[EvalFacts] = []
+    spared: frozenset[str] = frozenset()
+    with failures.collected():
+        facts = read_facts(options.facts, Taxonomy.load(), options.profile)
+    with failures.collected():
+        spared = read_grandfathered(options.grandfather) if options.grandfather else spared
+    failures.settle()
+    return [_sparing(one, spared) for one in facts]
+
+
+def _sparing(facts: EvalFacts, spared: frozenset[str]) -> EvalFacts:
+    """Facts with more rows that a logged decision spares."""
+    own = {row.id for row in facts.rows or () if row.id.lower() in spared}
+    return msgspec.structs.replace(facts, grandfathered=facts.grandfathered | own)
 
 
 def gathered(options: AuditOptions, *, now: datetime, talk: Callable[[str], None], progress: ShowProgress) -> Gathered:

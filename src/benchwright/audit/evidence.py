@@ -16,6 +16,20 @@ class Proof(Enum):
     OPEN = "nothing recorded tells"
 
 
+def walls(trials: TrialFacts) -> list[str]:
+    """The classes of errors that nine tenths of the attempted trials ended in."""
+    return [name for name, number in trials.errors.items() if 10 * number >= 9 * trials.attempted]
+
+
+def why_open(trials: TrialFacts) -> str:
+    """Why the records of a score of 0 do not tell whether it is the model's own, as a clause."""
+    hit = walls(trials)
+    if hit and (trials.tokens or trials.requests):
+        number = f"{trials.errors[hit[0]]:,} of {trials.attempted:,} trials"
+        return f"{number} ended in {hit[0]}, for which the model or what served it may be the reason"
+    return "nothing recorded proves that the trials reached the model"
+
+
 def proof_of_zero(trials: TrialFacts) -> Proof:
     """Whether a score of 0, or none at all, is the model's own.
 
@@ -30,11 +44,11 @@ def proof_of_zero(trials: TrialFacts) -> Proof:
     if not trials.whole:
         return Proof.OPEN
     counts = [count for count in (trials.tokens, trials.requests) if count is not None]
-    walls = [name for name, number in trials.errors.items() if 10 * number >= 9 * trials.attempted]
-    if not any(counts) and (counts or trials.worked == 0 or any(name not in trials.informative for name in walls)):
+    hit = walls(trials)
+    if not any(counts) and (counts or trials.worked == 0 or any(name not in trials.informative for name in hit)):
         return Proof.BROKEN
     enough = bool(trials.planned) and 10 * trials.valid >= 9 * (trials.planned or 0)
     at_work = [trials.worked or 0, *counts]
-    if counts and enough and not walls and all(10 * count >= 9 * trials.valid for count in at_work):
+    if counts and enough and not hit and all(10 * count >= 9 * trials.valid for count in at_work):
         return Proof.PROVED
     return Proof.OPEN

@@ -122,6 +122,10 @@ class TraceRepo(_Part, frozen=True):
         """Whether it is of an earlier leg: it names trials that are gone, and lacks some of the ``valid`` ones."""
         return self.shared < min(self.compared, valid)
 
+    def is_sparse(self, valid: int) -> bool:
+        """Whether it has rows of fewer than half of the ``valid`` trials; those without a trajectory have none."""
+        return self.rows is not None and 2 * self.rows < valid
+
 
 class RowFacts(_Part, frozen=True):
     """A row of ``sandbox_jobs`` of the same model and benchmark, or of the run.
@@ -171,7 +175,8 @@ class EvalFacts(_Part, frozen=True):
     ``folder`` is the run's, or its address in a bucket; ``buckets`` are those that Iris may have written it to.
     ``model`` and ``benchmark`` are the right names, None where they could not be told. ``measurement`` runs (grid,
     throughput, memory) are exempt. ``moving`` says that the folder's files changed while they were read.
-    ``grandfathered`` are the ids of rows that a logged decision spares.
+    ``grandfathered`` are the ids of rows that a logged decision spares. ``copy_of`` is another folder of the same run,
+    which counts in place of this one.
     ``given`` is what the audit was given besides the run, ``figures`` those of the folder's own reading, for reports
     alone: no rule looks at them.
     """
@@ -188,6 +193,7 @@ class EvalFacts(_Part, frozen=True):
     profile: str = ""
     owners: frozenset[Name] = frozenset()
     grandfathered: frozenset[str] = frozenset()
+    copy_of: str | None = None
     job: JobFacts | None = None
     trials: TrialFacts | None = None
     traces: tuple[TraceRepo, ...] | None = None

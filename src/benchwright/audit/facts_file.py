@@ -32,8 +32,11 @@ def read_facts(path: Path, taxonomy: Taxonomy, profile: str | None = None) -> li
     """The facts in a file. Where trials say nothing of what is benign, the profile of their eval does, or ``profile``.
 
     Raises:
-        Failure: the file cannot be read or is of another form; every problem of it (exit 2).
+        Failure: there is no such ``profile``; the file cannot be read or is of another form, or names another profile;
+            every problem of it (exit 2).
     """
+    if profile is not None:
+        profile = taxonomy.profile(profile).name
     evals = _evals(path)
     problems = [problem for where, one in evals for problem in _struct_problems(where, one, EvalFacts)]
     facts = [] if problems else [_filled(where, one, taxonomy, profile, problems) for where, one in evals]
@@ -106,6 +109,9 @@ def _filled(
     """The facts of an eval, with what its profile says of errors where it does not itself."""
     facts = msgspec.convert(one, EvalFacts)
     problems += _doubled(where, facts)
+    if named is not None and facts.profile not in ("", named):
+        expected = f"{named}, which --profile names: gather the facts again by it"
+        problems.append(Problem("facts", f"{where}: profile", facts.profile, expected))
     if facts.trials is None:
         return facts
     problems += _contradictions(f"{where}: trials", facts.trials)

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from benchwright.audit.copies import without_copies
 from benchwright.audit.facts import EvalFacts, Given, JobFacts
 from benchwright.audit.gather_folder import FolderRules, read_legs
 from benchwright.audit.gather_iris import IrisSource, read_iris_legs
@@ -32,7 +33,8 @@ class Sources:
     """What may be asked; a text in place of a source is why it is not, a failure why it cannot be.
 
     ``slurm`` says whether the scheduler has to answer; None where a run or a row names a job of it.
-    ``given`` is what the audit was given besides the runs. Runs that showed no sign from ``since`` on are left out.
+    ``given`` is what the audit was given besides the runs. Of the runs that nobody named, those that showed no sign
+    from ``since`` on are left out, and told.
     """
 
     folders: FolderRules
@@ -75,13 +77,10 @@ def gather(entries: Sequence[Entry], sources: Sources, *, now: datetime, progres
         Failure: paths that are no job folders, all of them (exit 2).
     """
     troubles = Troubles()
-    here = read_legs(entries, sources.folders, troubles)  # before anything that starts threads: it forks
+    # Before anything that starts threads: it forks.
+    here = read_legs(entries, sources.folders, troubles, since=sources.since)
     iris = read_iris_legs(sources.iris, sources.folders, troubles) if sources.iris else []
-    legs = [
-        leg.learned(owners=sources.owners, given=sources.given)
-        for leg in (*here, *iris)
-        if sources.since is None or leg.run.last_sign is None or leg.run.last_sign >= sources.since
-    ]
+    legs = [leg.learned(owners=sources.owners, given=sources.given) for leg in (*here, *iris)]
     runs = list(dict.fromkeys(leg.run for leg in legs if not leg.facts.measurement))
     found = _find_rows(runs, sources, troubles, progress)
     by_iris = {leg.run for leg in iris}
@@ -94,7 +93,7 @@ def gather(entries: Sequence[Entry], sources: Sources, *, now: datetime, progres
     by = Judging(None, scheduler, sources.folders.profile.benign, now)
     audited = [_with_rows(leg, found[leg.run], by, sources.grandfathered) for leg in audited]
     audited = _with_traces(audited, sources, troubles, progress)
-    return Gathered((*audited, *exempt), troubles)
+    return Gathered((*without_copies(audited), *exempt), troubles)
 
 
 _Found = FoundRows | str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from benchwright.audit.facts import EvalFacts, TrialFacts
@@ -13,7 +14,7 @@ from benchwright.audit.model_names import model_in_eval_config, plain_model
 from benchwright.audit.run import Leg, Run
 from benchwright.audit.run_kinds import is_measurement
 from benchwright.audit.troubles import Troubles
-from benchwright.contract import Exit, Failure, some
+from benchwright.contract import Exit, Failure, Problem, counted, some
 from benchwright.harbor import (
     Benchmark,
     Benchmarks,
@@ -23,12 +24,17 @@ from benchwright.harbor import (
     Profile,
     ScanCache,
     benchmark_of,
+    dataset_name,
+    dataset_of,
     figures,
     plan_of,
     read_jobs,
     resolve_job_folder,
 )
 from benchwright.harbor.scan import as_text
+
+_MOST_NAMED = 20
+"""Runs that are left out which a message names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +46,21 @@ class FolderRules:
     cache: ScanCache | None = None
 
 
-def read_legs(entries: Sequence[Entry], rules: FolderRules, troubles: Troubles) -> list[Leg]:
+def read_legs(
+    entries: Sequence[Entry], rules: FolderRules, troubles: Troubles, *, since: datetime | None = None
+) -> list[Leg]:
     """The evals of some runs, with the facts that their folders have. One that cannot be read is an eval all the same.
+
+    Of the runs that were found and not named, those without a sign from ``since`` on are left out, and told.
 
     Raises:
         Failure: paths that are no job folders, all of them (exit 2).
     """
     found = _places(entries)
-    jobs = iter(read_jobs([place for place, _, why in found if why is None], cache=rules.cache))
+    jobs = iter(read_jobs([place for place, _, why, _ in found if why is None], cache=rules.cache))
     legs: list[Leg] = []
-    for place, hint, lost in found:
+    left: list[str] = []
+    for place, hint, lost, named in found:
         job = next(jobs) if lost is None else lost
         if isinstance(job, Failure):
             if job.exit is Exit.USAGE and lost is None and all(folder.is_dir() for folder in place.folders):
@@ -58,13 +69,27 @@ def read_legs(entries: Sequence[Entry], rules: FolderRules, troubles: Troubles) 
                 troubles.add(job)
             legs.append(_unread(place, hint, job, rules))
         else:
-            legs += legs_of(place, hint, job, rules)
+            own = legs_of(place, hint, job, rules)
+            sign = own[0].run.last_sign
+            if not named and since is not None and sign is not None and sign < since:
+                left.append(own[0].run.tag)
+            else:
+                legs += own
+    tell_left(left, troubles)
     return legs
 
 
-def _places(entries: Sequence[Entry]) -> list[tuple[JobPlace, Hint, Failure | None]]:
-    """Where each run is, or why that is not known; each once, however often it was named."""
-    found: dict[tuple[Path, ...], tuple[JobPlace, Hint, Failure | None]] = {}
+def tell_left(tags: Sequence[str], troubles: Troubles) -> None:
+    """Tell of runs that ``--since`` leaves out."""
+    if tags:
+        found = f"{counted(len(tags), 'run')} left out: {some(tags, _MOST_NAMED)}"
+        look = "to have one audited all the same, name it"
+        troubles.tell(Problem("left-out", "--since", found, "", look))
+
+
+def _places(entries: Sequence[Entry]) -> list[tuple[JobPlace, Hint, Failure | None, bool]]:
+    """Where each run is, or why that is not known, and whether it was named; each once, however often it was."""
+    found: dict[tuple[Path, ...], tuple[JobPlace, Hint, Failure | None, bool]] = {}
     wrong: list[Failure] = []
     for entry in entries:
         lost: Failure | None = None
@@ -74,7 +99,7 @@ def _places(entries: Sequence[Entry]) -> list[tuple[JobPlace, Hint, Failure | No
             if failure.exit is Exit.USAGE and (entry.path.exists() or not entry.listed):
                 wrong.append(failure)
             lost, place = failure, JobPlace(entry.path.name, (entry.path.absolute(),))
-        found.setdefault(place.folders, (place, entry.hint, lost))
+        found.setdefault(place.folders, (place, entry.hint, lost, entry.place is None))
     if wrong:
         raise Failure([problem for failure in wrong for problem in failure.problems], exit=Exit.USAGE)
     return list(found.values())
@@ -105,20 +130,21 @@ def legs_of(place: JobPlace, hint: Hint, job: Job, rules: FolderRules) -> list[L
     benchmark = rules.benchmarks.resolve(hint.benchmark) if hint.benchmark else benchmark_of(job, rules.benchmarks)
     name = benchmark.name if benchmark else hint.benchmark
     planned = plan_of(job, benchmark, expected=hint.trials)
-    each = {key: (None if hint.benchmark else _benchmark_of(key, rules.benchmarks)) or benchmark for key in job.evals}
+    told = {} if hint.benchmark else {key: rules.benchmarks.resolve(dataset_of(job, key)) for key in job.evals}
+    each = {key: told.get(key) or benchmark for key in job.evals}
     sizes = {key: _size(one, job) for key, one in each.items() if one is not None}
     whole = figures(job, rules.profile, planned, sizes)
     own = plain_model(hint.model) or model_in_eval_config(tag, place.folders) or plain_model(job.meta.get("MODEL"))
     served = {key: _runner(job, key) for key in job.evals} or {"": _configured(job)}
     said = (hint.model, own, job.meta.get("MODEL"), *(model for _, model in served.values()))
     configured = (choice.model for choice in job.config.agents)
-    datasets = (Path(one).name for one in (*job.config.datasets, job.meta.get("REPO_ID", "")) if one)
+    spelt = (job.meta.get("BENCHMARK_NAME"), *_spellings([*job.config.datasets, job.meta.get("REPO_ID", "")]))
     run = Run(
         tag=tag,
         job=job,
         hint=hint,
         models=_known(*said, *configured),
-        benchmarks=_called((benchmark, *each.values()), hint.benchmark, job.meta.get("BENCHMARK_NAME"), *datasets),
+        benchmarks=_called((benchmark, *each.values()), hint.benchmark, *spelt),
     )
     called = {key: one.name for key, one in each.items() if one is not None}
     notes = _notes(job, whole, rules.profile, name or some(sorted(set(called.values()))) or None)
@@ -154,9 +180,11 @@ def legs_of(place: JobPlace, hint: Hint, job: Job, rules: FolderRules) -> list[L
 _UNCOUNTED = "an aggregate alone was read, and it does not say how many trials ended"
 
 
-def _benchmark_of(key: str, benchmarks: Benchmarks) -> Benchmark | None:
-    """The benchmark of one of Harbor's keys, whose last part is the dataset."""
-    return benchmarks.resolve(key.rpartition("__")[2])
+def _spellings(datasets: Iterable[str]) -> Iterator[str]:
+    """The names that a benchmark may have been filed under: those of its datasets, with and without an organisation."""
+    for one in filter(None, datasets):
+        name = dataset_name(one) or ""
+        yield from (Path(one).name, name, name.rpartition("/")[2])
 
 
 def _size(benchmark: Benchmark, job: Job) -> int:
@@ -258,7 +286,7 @@ def _notes(job: Job, whole: Figures, profile: Profile, benchmark: str | None) ->
         told = "; ".join(whole.planned.disagreements)
         notes.append(f"{whole.planned.total} trials are planned by the {whole.planned.source}, but {told}")
     if benchmark is None:
-        named = some(sorted({Path(one).name for one in job.config.datasets})) or "nothing"
+        named = some(sorted({dataset_name(one) or Path(one).name for one in job.config.datasets})) or "nothing"
         notes.append(f"its benchmark could not be told: its configuration names {named}")
     if whole.invalid_in_aggregate is not None and whole.invalid_in_aggregate != whole.invalid:
         told = f"{whole.invalid_in_aggregate} by the aggregate, {whole.invalid} by the trials, which count"

@@ -7,16 +7,18 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from benchwright.audit.facts import EvalFacts
-from benchwright.audit.gather_folder import FolderRules, legs_of
+from benchwright.audit.gather_folder import FolderRules, legs_of, tell_left
 from benchwright.audit.iris_jobs import EVALS, NO_TABLE, IrisJob, IrisKind, chosen
 from benchwright.audit.iris_results import Buckets, Results, kind_at, read_all
 from benchwright.audit.manifest import NO_HINT, Hint
 from benchwright.audit.model_names import plain_model
 from benchwright.audit.run import Leg, Run
 from benchwright.audit.troubles import Troubles
-from benchwright.contract import Exit, Failure, Problem
+from benchwright.contract import Exit, Failure, Problem, some
 from benchwright.harbor import JobPlace
 from benchwright.harbor.scan import as_text
+
+_OTHER_BUCKET = "its results are in no bucket that was named"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,20 +56,18 @@ def _jobs(source: IrisSource, troubles: Troubles) -> list[IrisJob]:
     """The jobs of the table, or without one those of the buckets and those that a person names."""
     table = source.table
     if table is None or isinstance(table, Failure):
-        jobs = chosen(source.buckets.jobs(troubles), tags=source.tags, since=source.since)
+        jobs = chosen(source.buckets.jobs(troubles), tags=source.tags)
         named = set(source.hints) - {job.name for job in jobs}
-        return sorted([*jobs, *map(IrisJob.unlisted, named)], key=lambda job: job.name)
-    jobs = chosen(table, tags=source.tags, since=source.since)
-    if source.since is None:
+        jobs = sorted([*jobs, *map(IrisJob.unlisted, named)], key=lambda job: job.name)
+    else:
+        jobs = chosen(table, tags=source.tags)
         for name in sorted(set(source.hints) - {job.name for job in jobs}):
             found = "no eval of that name in the jobs table"
-            troubles.add(
-                Failure(
-                    Problem("manifest", name, found, "an Iris job's name", "correct its job_dir in the manifest"),
-                    exit=Exit.NO,
-                )
-            )
-    return jobs
+            problem = Problem("manifest", name, found, "an Iris job's name", "correct its job_dir in the manifest")
+            troubles.add(Failure(problem, exit=Exit.NO))
+    since = chosen(jobs, tags=("*",), since=source.since)
+    tell_left([job.name for job in jobs if job not in since and job.name not in source.hints], troubles)
+    return [job for job in jobs if job in since or job.name in source.hints]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +83,19 @@ class _Gathering:
         kind = job.kind or self.source.kind or kind_at(where)
         told = job.facts(self.untold)
         buckets = tuple(reader.url for reader in self.source.buckets.readers)
-        legs = [leg.learned(kind=kind, buckets=buckets) for leg in self._with_trials(job.name, results)]
+        legs = [leg.learned(kind=kind, buckets=buckets) for leg in self._with_trials(job, results)]
         return [leg.lacking("job", told) if isinstance(told, str) else leg.learned(job=told) for leg in legs]
 
-    def _with_trials(self, name: str, results: Results | None) -> list[Leg]:
+    def _with_trials(self, job: IrisJob, results: Results | None) -> list[Leg]:
+        name = job.name
         if results is None:
             return [self._unread(name, "not read while its job is live")]
         for failure in results.failures:
             self.troubles.add(failure)
         if results.job is None:
             return [self._unread(name, results.unknown)]
+        if results.copy is None and job.phase == "completed":
+            return [self._unread(name, f"it completed, and {some(results.notes)}: {_OTHER_BUCKET}")]
         legs = legs_of(JobPlace(name, ()), self._hint(name), results.job, self.rules)
         if results.copy is None:
             return [leg.learned(folder=None, notes=results.notes) for leg in legs]

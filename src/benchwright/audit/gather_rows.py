@@ -234,6 +234,8 @@ def _issues(found: FoundRow, leg: Leg, of_run: OfRun, now: datetime) -> frozense
     row, trials = found.row, leg.facts.trials
     health = row_health(row, now=now, run_names=(leg.run.tag,))
     issues = {remark.code for remark in health if remark.code != "stale"}
+    if row.benchmark and leg.facts.benchmark and row.benchmark.casefold() == leg.facts.benchmark.casefold():
+        issues.discard("run-dir-benchmark")  # it has the name of a model in it, and is the benchmark all the same
     planned = trials.planned if trials is not None else None
     if of_run == "yes" and leg.key is None and row.planned_trials and planned and row.planned_trials != planned:
         issues.add("n-trials-differ")

@@ -84,6 +84,18 @@ class AuditOptions:
                     "leave out --facts, or the runs",
                 )
             )
+        if self.facts:
+            gathering = {
+                "--benchmarks": self.benchmarks,
+                "--since": self.since,
+                "--db": self.database not in (None, "none"),
+                "--slurm": self.slurm,
+                "--cache": self.cache,
+            }
+            expected = "facts as they were gathered"
+            problems += [
+                Problem("usage", name, "beside --facts", expected) for name, value in gathering.items() if value
+            ]
         if not self.facts and not given:
             problems.append(
                 Problem(

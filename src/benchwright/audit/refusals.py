@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 
 from benchwright.audit import commands, gates
-from benchwright.audit.evidence import Proof, proof_of_zero
+from benchwright.audit.evidence import Proof, proof_of_zero, why_open
 from benchwright.audit.facts import EvalFacts, RowFacts, TrialFacts
 from benchwright.audit.rows import contested, foreign, own, served_beside, standing
 from benchwright.contract import Problem, some
@@ -157,14 +157,10 @@ def _of_proof(facts: EvalFacts, trials: TrialFacts) -> Iterator[Problem]:
         found = "the score is 0, and its trials never reached the model"
         yield _problem(facts, "zero-unproved", found, "trials that ran", _launch(facts))
     elif proof is Proof.OPEN and trials.whole:
-        found = "the score is 0, and nothing recorded proves that the trials reached the model"
-        yield _problem(
-            facts,
-            "zero-unproved",
-            found,
-            "tokens or requests that were counted",
-            "look for requests in the server's log; without them, run it again",
-        )
+        found = f"the score is 0, and {why_open(trials)}"
+        expected = "tokens or requests that were counted, and no error for all"
+        fix = "look for requests in the server's log; without them, run it again"
+        yield _problem(facts, "zero-unproved", found, expected, fix)
 
 
 def _of_rows(facts: EvalFacts) -> Iterator[Problem]:

@@ -179,3 +179,15 @@ def _traces_of(facts: EvalFacts, row: RowFacts) -> Decision | None:
     if any(repo.state == "filled" and repo.of_this_run is None for repo in repos):
         return Decision("STOP", "a repo that may hold its traces could not be looked into")
     return Decision("UPLOAD", f"row {row.id} links no traces, and no repo holds them", upload)
+
+
+def more_traces(facts: EvalFacts) -> tuple[Action, ...]:
+    """What is left to do about a repo with traces of a few trials, which may be all that there are."""
+    valid = facts.trials.valid if facts.trials is not None else 0
+    for row in standing(facts):
+        linked = _linked(facts, row)
+        if linked is not None and linked.is_sparse(valid) and row.owner in facts.owners:
+            held = f"{linked.name} has {counted(linked.rows or 0, 'row')} for {valid:,} valid trials"
+            why = f"{held}: upload the traces once more, unless the other trials left no trajectory"
+            return (_push(facts, row, why, traces=True),)
+    return ()

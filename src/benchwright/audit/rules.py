@@ -14,7 +14,7 @@ import msgspec
 
 from benchwright.audit import commands, gates, registration
 from benchwright.audit.checks import checks_of
-from benchwright.audit.evidence import Proof, proof_of_zero
+from benchwright.audit.evidence import Proof, proof_of_zero, why_open
 from benchwright.audit.facts import EvalFacts, RowFacts, TrialFacts
 from benchwright.audit.rows import (
     advice,
@@ -99,6 +99,13 @@ def _live(facts: EvalFacts) -> Decision | None:
         if row.of_run != "no" and row.live:
             return Decision("WAIT", f"the job of row {row.id} is live: touch nothing", wait)
     return None
+
+
+def _copy(facts: EvalFacts) -> Decision | None:
+    """One of several folders of a run, for which another one speaks: two of them would act on one row."""
+    if facts.copy_of is None:
+        return None
+    return Decision("STOP", f"a copy of {facts.copy_of}, which has more of its trials, or as many: act there")
 
 
 def _life_unknown(facts: EvalFacts) -> Decision | None:
@@ -255,8 +262,7 @@ def _worth_a_resume(facts: EvalFacts) -> Decision | None:
 
 def _zero_unproved(facts: EvalFacts) -> Decision | None:
     if proof_of_zero(_trials(facts)) is Proof.OPEN:
-        why = "the score is 0, and nothing recorded proves that the trials reached the model: see the server's log"
-        return Decision("STOP", why)
+        return Decision("STOP", f"the score is 0, and {why_open(_trials(facts))}: see the server's log")
     return None
 
 
@@ -272,12 +278,13 @@ def _score_disputed(facts: EvalFacts) -> Decision | None:
 
 
 def _fine(facts: EvalFacts) -> Decision | None:
-    return Decision("OK", gates.matrix(_trials(facts)))
+    return Decision("OK", gates.matrix(_trials(facts)), registration.more_traces(facts))
 
 
 _RULES: tuple[Callable[[EvalFacts], Decision | None], ...] = (
     _exempt,
     _live,
+    _copy,
     _life_unknown,
     _contaminated,
     _trials_unknown,

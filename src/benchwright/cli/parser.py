@@ -96,6 +96,9 @@ def positive(number: Callable[[str], _Number]) -> Callable[[str], _Number]:
 
 
 def moment(text: str) -> datetime:
-    """A day or a time, as an option's type: in this machine's zone unless it names one."""
-    time = datetime.fromisoformat(text)
-    return time if time.tzinfo else time.astimezone()
+    """The type of an option that takes a day or a time; it is in this machine's zone unless it names one."""
+    try:
+        time = datetime.fromisoformat(text)
+        return time if time.tzinfo else time.astimezone()
+    except (ValueError, OverflowError, OSError):
+        raise argparse.ArgumentTypeError(f"{text!r}, expected a day such as 2026-06-03, or 2026-06-03T12:00") from None

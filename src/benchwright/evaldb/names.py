@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 
 _NUMERIC = re.compile(r"\d{12,}")
-_HASH = re.compile(r"[0-9a-f]{32,64}")
+_HASH = re.compile(r"[0-9a-f]{32,64}", re.IGNORECASE)
 _TIMESTAMP = re.compile(r"[-_]\d{8}[-_]\d{6}$|[-_]\d{4}-\d\d-\d\d__\d\d-\d\d-\d\d$")
 _SHORTEST_MODEL = 5
 """A model's name of fewer characters may be in a benchmark's name by chance."""
@@ -54,13 +54,13 @@ def is_hash(name: str) -> bool:
 def is_run_name(name: str, *, models: Iterable[str] = (), run_names: Collection[str] = ()) -> bool:
     """Whether a benchmark's name is that of a run's folder.
 
-    It is where it equals one of ``run_names``, has the name of one of the run's ``models`` in it, ends in a run's time,
-    or starts with ``eval-`` as the folders of runs do.
+    It is where it equals one of ``run_names``, has the name of one of the run's ``models`` after its beginning, ends in
+    a run's time, or starts with ``eval-`` as the folders of runs do.
     """
     if name in run_names or name.startswith("eval-") or _TIMESTAMP.search(name):
         return True
     tails = (_flat(model_key(model).rpartition("/")[2]) for model in models)
-    return any(len(tail) >= _SHORTEST_MODEL and tail in _flat(name) for tail in tails)
+    return any(len(tail) >= _SHORTEST_MODEL and tail in _flat(name)[1:] for tail in tails)
 
 
 def _flat(name: str) -> str:

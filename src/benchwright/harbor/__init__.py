@@ -1,7 +1,7 @@
 """Job folders of agentic evaluations that Harbor ran: what their trials say, and what the errors in them mean."""
 
 from benchwright.harbor.aggregate import Aggregate, EvalStats
-from benchwright.harbor.benchmarks import Benchmark, Benchmarks, benchmark_of
+from benchwright.harbor.benchmarks import Benchmark, Benchmarks, benchmark_of, dataset_name, dataset_of
 from benchwright.harbor.cache import ScanCache
 from benchwright.harbor.figures import ErrorCount, Figures, Scores, figures
 from benchwright.harbor.job import Job
@@ -43,6 +43,8 @@ __all__ = [
     "Trial",
     "TrialState",
     "benchmark_of",
+    "dataset_name",
+    "dataset_of",
     "figures",
     "find_jobs",
     "plan_of",

@@ -14,8 +14,12 @@ from benchwright.harbor.taxonomy import read_yaml
 
 SHIPPED = Path(__file__).with_name("benchmarks.yaml")
 REPEATS = 3
-_HASH = re.compile(r"[0-9a-f]{32,64}")
+_HASH = re.compile(r"[0-9a-f]{32,64}", re.IGNORECASE)
 """A snapshot of a dataset, whose name says nothing of the benchmark."""
+_NEWEST = re.compile(r"@(head|latest)?$")
+"""What a name without a version means, too: the one of the day."""
+_NO_DATASET = "adhoc"
+"""What Harbor's keys have in place of a dataset, for tasks that were listed one by one."""
 _FIELDS = {
     "tasks": "a whole number above 0",
     "repeats": "a whole number above 0",
@@ -70,15 +74,14 @@ class Benchmarks:
     def resolve(self, name: str) -> Benchmark | None:
         """The benchmark that a name, an alias, a dataset's repository or a path to it means; None for none.
 
-        Letters' case, ``-`` or ``_``, and ``@version`` make no difference. The folders of a Hub cache
-        (``datasets--ORG--NAME/snapshots/HASH``) count as their repository.
+        Letters' case, and ``-`` or ``_``, make no difference. ``@version`` does: another version is another benchmark,
+        unless the name has it. The folders of a Hub cache (``datasets--ORG--NAME/snapshots/HASH``) count as their
+        repository.
         """
-        for part in reversed(Path(name.partition("@")[0]).parts or ("",)):
-            if _HASH.fullmatch(part) or part == "snapshots":
-                continue
-            words = part.removeprefix("datasets--").split("--")
-            return self._by_name.get(_folded("/".join(words))) or self._by_name.get(_folded(words[-1]))
-        return None
+        called = dataset_name(name)
+        if called is None:
+            return None
+        return self._by_name.get(_folded(called)) or self._by_name.get(_folded(called.rpartition("/")[2]))
 
     def in_run_tag(self, tag: str) -> Benchmark | None:
         """The benchmark whose name stands as words of its own in a run's tag; None where none or several do.
@@ -92,18 +95,43 @@ class Benchmarks:
         return next(iter(found.values())) if len(found) == 1 else None
 
 
+def dataset_name(place: str) -> str | None:
+    """What a dataset is called, by its name or the path to it; None where that is a hash and no folder of a Hub cache.
+
+    A version stays with the name, unless it is whichever is the newest.
+    """
+    parts = Path(place).parts
+    for part in reversed(parts):
+        if _HASH.fullmatch(part) or part == "snapshots":
+            continue
+        if part.startswith("datasets--"):
+            return part.removeprefix("datasets--").replace("--", "/")
+        repository = len(parts) == 2 and not place.startswith("/")
+        return _NEWEST.sub("", place if repository else part) if part == parts[-1] else None
+    return None
+
+
+def dataset_of(job: Job, key: str) -> str:
+    """The dataset of one of Harbor's keys, which leave the version out: as the configuration has it, if it does."""
+    configured = {one for one in job.config.datasets if key.endswith(f"__{one.partition('@')[0]}")}
+    return configured.pop() if len(configured) == 1 else key.rpartition("__")[2]
+
+
 def benchmark_of(job: Job, benchmarks: Benchmarks) -> Benchmark | None:
     """The benchmark of a job: by its datasets, else by ``meta.env``, else by its run tag; None where they do not tell.
 
-    Where a source names two benchmarks, it does not tell, and no further one is asked.
+    Further ones are asked only where a source says nothing. A dataset by a name that nobody knows is of a benchmark
+    that nobody knows, whatever a run is called; and two benchmarks are none.
     """
-    trials = {key.rpartition("__")[2] for key in job.evals}
-    meta = [job.meta.get(name, "") for name in ("BENCHMARK_NAME", "REPO_ID")]
-    for names in (job.config.datasets, trials, meta):
-        found = {one.name: one for name in names if name and (one := benchmarks.resolve(name))}
-        if found:
-            return next(iter(found.values())) if len(found) == 1 else None
-    return benchmarks.in_run_tag(job.name)
+    datasets = {*job.config.datasets, *(dataset_of(job, key) for key in job.evals)} - {_NO_DATASET}
+    found = [benchmarks.resolve(one) for one in datasets if dataset_name(one) is not None]
+    if not found:
+        meta = [job.meta.get(name, "") for name in ("BENCHMARK_NAME", "REPO_ID")]
+        said = [benchmarks.resolve(one) for one in meta if dataset_name(one) is not None]
+        found = [*said[:1], *filter(None, said[1:])]  # the name of a repository may be nobody's for a benchmark
+    if not found:
+        return benchmarks.in_run_tag(job.name)
+    return found[0] if len({one and one.name for one in found}) == 1 else None
 
 
 def _folded(name: str) -> str:

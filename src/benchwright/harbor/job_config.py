@@ -27,7 +27,8 @@ class JobConfig(msgspec.Struct, frozen=True, kw_only=True):
     """A job's configuration, ``ok`` or else ``missing`` or ``corrupt``, with the reason in ``why``.
 
     ``attempts`` is how often each agent tries each task, None where no configuration says so. ``datasets`` are the
-    names or paths of the datasets, or of the tasks where those are listed one by one.
+    paths of the datasets, or their names, with ``@version`` where one was chosen. ``tasks`` are the names or paths of
+    tasks that were listed one by one.
     """
 
     state: Literal["ok", "missing", "corrupt"]
@@ -35,6 +36,7 @@ class JobConfig(msgspec.Struct, frozen=True, kw_only=True):
     attempts: int | None = None
     agents: tuple[AgentChoice, ...] = ()
     datasets: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -65,6 +67,8 @@ class _Place(msgspec.Struct):
     name: Any = None
     path: Any = None
     source: Any = None
+    version: Any = None
+    ref: Any = None
 
 
 class _JobConfig(msgspec.Struct):
@@ -103,12 +107,12 @@ def read_job_config(data: bytes) -> JobConfig:
         return JobConfig(state="corrupt", why=str(error))
     if config.trial_name is not None:
         return JobConfig(state="corrupt", why="the configuration of a trial")
-    places = [*(config.datasets or []), *(config.tasks or [])]
     return JobConfig(
         state="ok",
         attempts=1 if config.n_attempts is None else count(config.n_attempts) or None,
         agents=tuple(map(_choice, config.agents or [_Agent(_AGENT)])),
-        datasets=tuple(filter(None, (_text(place.name) or _text(place.path) for place in places))),
+        datasets=tuple(filter(None, map(_called, config.datasets or []))),
+        tasks=tuple(filter(None, (_text(task.name) or _text(task.path) for task in config.tasks or []))),
     )
 
 
@@ -161,6 +165,11 @@ def _unquoted(value: str) -> str:
         return "".join(shlex.split(value, comments=False)) if value[:1] in {"'", '"'} else value.strip()
     except ValueError:
         return value.strip()
+
+
+def _called(dataset: _Place) -> str | None:
+    name, version = _text(dataset.name), _text(dataset.version) or _text(dataset.ref)
+    return f"{name}@{version}" if name and version and "@" not in name else name or _text(dataset.path)
 
 
 def _choice(agent: _Agent) -> AgentChoice:

@@ -17,7 +17,7 @@ from benchwright.harbor.trial import NoTrial, read_trial
 
 _SHARD = re.compile(r"(?P<run>.+)_shard(?P<number>0|[1-9][0-9]{0,3})", re.DOTALL)
 """The folder of a shard. A longer number is a date or an id, and another spelling of one is another folder."""
-_TRACES = "trace_jobs"
+_TRACES, _RECORDS = "trace_jobs", "eval_jobs"
 _MOST_OF_A_JOB = 2**24
 """Bytes of a job's own result; what is larger is a trial's, with its tokens."""
 
@@ -69,7 +69,7 @@ def resolve_job_folder(path: Path) -> JobPlace:
             raise
         job = None
     if job is not None and not _SHARD.fullmatch(path.name):
-        return JobPlace(path.name, (job,))
+        return JobPlace(job.name, (job,))  # below trace_jobs it is the job's folder that has the run's tag
     run = shard["run"] if (shard := _SHARD.fullmatch(path.name)) else path.name
     if path.parent.is_dir():
         with Folder(path.parent) as tree:
@@ -79,6 +79,11 @@ def resolve_job_folder(path: Path) -> JobPlace:
             if place.name == run:
                 return place
     raise _what_it_is(path)
+
+
+def record_of(job: Path) -> Path | None:
+    """The folder that a launch may have left its record in, for a job in ``trace_jobs``; None for any other job."""
+    return job.parent.parent / _RECORDS / job.name if job.parent.name == _TRACES else None
 
 
 def _absolute(path: Path) -> Path:
@@ -149,7 +154,7 @@ def _places(jobs: Iterable[tuple[str, Path]]) -> list[JobPlace]:
         if shard := _SHARD.fullmatch(name):
             parts[shard["run"]][int(shard["number"])] = job
         else:
-            places.append(JobPlace(name, (job,)))
+            places.append(JobPlace(job.name, (job,)))
     for run, shards in parts.items():
         numbers = sorted(shards)
         lacking = tuple(sorted(set(range(numbers[-1])) - set(numbers)))

@@ -19,7 +19,8 @@ from benchwright.harbor.job import Job, packed
 from benchwright.harbor.job_config import NO_CONFIG, JobConfig, read_job_config, read_lock, read_meta
 from benchwright.harbor.job_remarks import remarks_on
 from benchwright.harbor.patient import AT_ONCE, mapped
-from benchwright.harbor.places import JobPlace
+from benchwright.harbor.places import JobPlace, record_of
+from benchwright.harbor.remark import Remark
 from benchwright.harbor.scan import CONFIG, LOCK, META, RESULT, Known, Trials, look_at
 from benchwright.harbor.shards import merged
 from benchwright.harbor.slots import with_owners, with_surplus
@@ -43,7 +44,7 @@ def read_job(place: JobPlace | Path, *, cache: ScanCache | None = None, at_once:
     """
     if isinstance(place, Path):
         place = JobPlace(place.name, (place,))
-    jobs = [_read_folder(folder, cache, at_once) for folder in place.folders]
+    jobs = [_with_record(_read_folder(folder, cache, at_once), folder) for folder in place.folders]
     if len(jobs) == 1 and not place.lacking:
         return msgspec.structs.replace(jobs[0], name=place.name)
     return merged(place, jobs)
@@ -92,6 +93,18 @@ def _read_folder(folder: Path, cache: ScanCache | None, at_once: int) -> Job:
                 )
             )
         return job
+
+
+def _with_record(job: Job, folder: Path) -> Job:
+    """A job with what its launch recorded in another folder, where nothing of that is in its own."""
+    place = record_of(folder)
+    if job.meta or place is None or not os.path.isfile(place / META):  # noqa: PTH113  no answer is none
+        return job
+    with Folder(place) as tree:
+        nothing: dict[str, str] = {}
+        meta = _read(tree, META, read_meta, nothing, lambda _: nothing)
+    remark = Remark("record-elsewhere", "context", f"{META} of its launch is in {place}")
+    return msgspec.structs.replace(job, meta=meta, remarks=(*job.remarks, remark)) if meta else job
 
 
 def read_tree(tree: Tree, name: str, *, at_once: int = AT_ONCE) -> Job:

@@ -169,6 +169,7 @@ class _Pushing:
         leg, row = self.leg, self._own_row()
         assert leg.facts.trials is not None and leg.facts.trials.planned is not None  # the gates
         assert leg.run.job is not None
+        config = leg.run.job.config
         row_id = row.id if row else self._new_id()
         trials = trials_of(leg)
         return Push(
@@ -177,7 +178,7 @@ class _Pushing:
             audited=row,
             owner=self._owner(row),
             identity=self.identity,
-            version=version_hash(self.identity.benchmark, leg.run.job.config.datasets),
+            version=version_hash(self.identity.benchmark, (*config.datasets, *config.tasks)),
             values=job_values(leg, folders[0], trials, leg.facts.trials.planned),
             trials=tuple(read_trial_rows(folders, trials, row_id)),
             lacks=lacks(row, leg.facts.trials) if row and row.status == "Finished" else None,

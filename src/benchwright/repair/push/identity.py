@@ -11,7 +11,7 @@ from benchwright.audit.run import Leg
 from benchwright.contract import Exit, Failure, Problem, counted, some, usage_error
 from benchwright.evaldb import is_hash, is_numeric_model, is_run_name, model_key
 from benchwright.evaldb.source import is_storable
-from benchwright.harbor import Trial
+from benchwright.harbor import Trial, dataset_name
 
 _FLAGS = {"agent": "--agent-name", "model": "--model-name", "benchmark": "--benchmark-name"}
 
@@ -186,5 +186,5 @@ def _of_model(leg: Leg) -> str:
 
 def _of_benchmark(leg: Leg) -> str:
     job = leg.run.job
-    datasets = sorted({Path(one).name for one in job.config.datasets}) if job else []
+    datasets = sorted({dataset_name(one) or Path(one).name for one in job.config.datasets}) if job else []
     return f"its datasets are of no benchmark that is known: {some(datasets)}" if datasets else "it names no dataset"
