@@ -104,7 +104,7 @@ def run_process_method(args: argparse.Namespace, shell: Shell) -> Outcome:
 
 def prepared(args: argparse.Namespace) -> tuple[list[Declared], Found]:
     """The declarations that are named, and the tree's files."""
-    from benchwright.publish import load_declared
+    from benchwright import publish
     from benchwright.raw import find_results
     from benchwright.raw.comparison import check_accepted
     from benchwright.raw.losses import check_codes
@@ -120,7 +120,7 @@ def prepared(args: argparse.Namespace) -> tuple[list[Declared], Found]:
         check_codes(args.accept_finding)
     for reference in args.method_metadata:
         with failures.collected():
-            methods.append(Declared(reference, *load_declared(reference, args.repo)))
+            methods.append(Declared(reference, *publish.load_declared(reference, args.repo)))
     with failures.collected():
         found = find_results(args.path)
     failures.settle()

@@ -17,20 +17,21 @@ ALLOWED = {
     "contract": set(),
     "files": set(),
     "cli": set(),
+    "forks": {"node"},  # processes that end with their parent
     "objects": set(),
     "slurm": set(),
     "arena": set(),
     "mini": {"arena"},
     "bridge": {"arena", "mini"},
-    "raw": {"arena"},
-    "processing": {"raw", "arena", "node"},  # workers that end with their parent
+    "raw": {"arena", "forks"},
+    "processing": {"raw", "arena", "forks"},
     "pages": set(),
     "leaderboard": {"processing", "raw", "arena", "mini", "bridge", "pages"},
-    "launch": {"arena", "raw", "slurm", "objects", "bridge", "node"},  # the local run is a bundle runner
+    "launch": {"arena", "raw", "slurm", "objects", "bridge", "node", "forks"},  # the local run is a bundle runner
     "node": {"slurm"},
     "publish": {"arena", "processing", "objects", "node"},  # a batch starts processes, and ends them
     "hub": {"pages"},  # ranks over time
-    "harbor": {"objects"},
+    "harbor": {"objects", "forks"},
     "evaldb": set(),
     "audit": {"harbor", "evaldb", "hub", "slurm", "objects", "pages"},
     "repair": {"audit", "evaldb", "harbor", "hub", "slurm", "objects", "arena"},  # Iris; hidden paths

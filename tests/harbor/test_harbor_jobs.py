@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
@@ -400,3 +401,20 @@ def test_many_jobs_are_read_in_their_order_and_one_that_cannot_be_is_its_failure
         assert [one.whole.count("valid") for one in found if not isinstance(one, Failure)] == [*range(7), *range(8, 12)]
     shutil.rmtree(tmp_path / "job-03" / read_job(places[3]).trials[0].folder)
     assert read_jobs(places, cache=cache)[3].whole.count("valid") == 2
+
+
+def test_few_jobs_are_read_without_forks_and_so_are_all_beside_threads(monkeypatch):
+    def refuse():
+        raise AssertionError("forked")
+
+    monkeypatch.setattr(os, "fork", refuse)
+    place = JobPlace("job", (DATA / "eval-tiny_bench-oracle-20260901_120000",))
+    assert len(read_jobs([place] * 4)) == 4
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    try:
+        assert len(read_jobs([place] * 9)) == 9
+    finally:
+        done.set()
+        thread.join()

@@ -9,12 +9,12 @@ import pickle
 import pytest
 from launch_results import relabelled
 
+from benchwright import forks
 from benchwright.arena import Item
 from benchwright.contract import Exit, Failure
 from benchwright.files import RunPaths
 from benchwright.launch import cache_check
 from benchwright.launch.cache_check import check_cache
-from benchwright.raw import forks
 
 ITEMS = [Item("KNN_c1", "iris", 0, fold, "iris-0a1b") for fold in range(3)]
 

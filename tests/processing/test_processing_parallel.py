@@ -1,12 +1,10 @@
 """Many splits at a time: the same bytes, nothing left of a process that is killed, memory that stays bounded."""
 
 import contextlib
-import os
 import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 import weakref
 from pathlib import Path
@@ -18,100 +16,10 @@ from processing_samples import DATASETS
 from benchwright.contract import Exit, Failure
 from benchwright.processing import artifact_split, build_artifact, workers
 from benchwright.processing.ray_workers import on_ray
-from benchwright.processing.workers import BUDGET, affordable, heaviest_first, run_units
+from benchwright.processing.workers import BUDGET, affordable, heaviest_first
 from benchwright.raw import RawFile
 
 GBM = "LightGBM"
-
-
-def double(number):
-    return 2 * number
-
-
-def own_process(_):
-    time.sleep(0.05)
-    return os.getpid()
-
-
-def refuse(number):
-    if number == 3:
-        raise ValueError(f"unit {number}")
-    time.sleep(60 * (number > 3))
-    return number
-
-
-@pytest.mark.parametrize("processes", [1, 2, 5, 100])
-def test_every_unit_is_worked_on_once(processes):
-    outputs = dict(run_units(double, range(20), processes=processes))
-    assert outputs == {number: 2 * number for number in range(20)}
-
-
-@pytest.mark.parametrize("processes", [1, 3])
-def test_no_units(processes):
-    assert list(run_units(double, [], processes=processes)) == []
-
-
-def test_no_more_processes_than_asked_for_and_none_for_one():
-    assert len({pid for _, pid in run_units(own_process, range(12), processes=3)}) == 3
-    assert {pid for _, pid in run_units(own_process, range(3), processes=1)} == {os.getpid()}
-    assert os.getpid() not in {pid for _, pid in run_units(own_process, range(3), processes=2)}
-
-
-def test_what_a_worker_raises_is_raised_here_and_the_others_end():
-    started, before = time.monotonic(), children_of(os.getpid())
-    with pytest.raises(ValueError, match="unit 3"):
-        list(run_units(refuse, range(8), processes=3))
-    assert time.monotonic() - started < 4
-    assert children_of(os.getpid()) == before
-
-
-class Unsendable(Exception):
-    def __init__(self, one, other):
-        super().__init__(f"{one} and {other}")
-
-
-def raise_unsendable(_):
-    raise Unsendable(1, 2)
-
-
-def test_an_exception_that_cannot_be_sent_is_told_as_text():
-    with pytest.raises(RuntimeError, match="Unsendable: 1 and 2"):
-        list(run_units(raise_unsendable, "ab", processes=2))
-
-
-def test_where_a_worker_failed_is_told():
-    with pytest.raises(ValueError, match="unit 3") as caught:
-        list(run_units(refuse, range(4), processes=2))
-    assert "in refuse" in caught.value.__notes__[0]
-
-
-def test_a_killed_worker_is_a_failure_that_says_what_to_do():
-    with pytest.raises(Failure) as caught:
-        list(run_units(signal.raise_signal, [signal.SIGKILL] * 2, processes=2))
-    assert caught.value.exit == Exit.REMOTE
-    assert str(caught.value.problems[0]) == (
-        "2 worker processes: one of them was killed, most likely for want of memory\n"
-        "    fix: run it again with fewer jobs"
-    )
-
-
-def test_a_worker_that_is_killed_while_it_waits_is_the_same_failure():
-    outputs = run_units(own_process, range(6), processes=2)
-    _, worker = next(outputs)
-    os.kill(worker, signal.SIGKILL)
-    while Path(f"/proc/{worker}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z":
-        time.sleep(0.01)
-    with pytest.raises(Failure) as caught:
-        next(outputs)
-    assert (caught.value.exit, caught.value.problems[0].code) == (Exit.REMOTE, "worker-killed")
-
-
-def test_who_stops_listening_leaves_no_process_behind():
-    before = children_of(os.getpid())
-    outputs = run_units(own_process, range(50), processes=2)
-    next(outputs)
-    outputs.close()
-    assert children_of(os.getpid()) == before
 
 
 def test_any_number_of_jobs_gives_the_same_bytes(tmp_path):
@@ -223,24 +131,12 @@ def test_the_splits_with_most_work_come_first():
     assert heaviest_first(units) == [4, 2, 3, 1, 0]
 
 
-def test_threads_of_the_caller_do_no_harm(tmp_path):
-    """A terminal's progress bar has one, and forking beside it must not hang."""
-    stop = threading.Event()
-    thread = threading.Thread(target=lambda: [print(end="") for _ in iter(stop.is_set, True)], daemon=True)
-    thread.start()
-    try:
-        assert build("RandomForest", tmp_path, jobs=3).counts["results"] == 9
-    finally:
-        stop.set()
-        thread.join()
-
-
 def test_a_cluster_that_does_not_answer(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     monkeypatch.setenv("RAY_ADDRESS", f"ray://127.0.0.1:{port}")
     with pytest.raises(Failure) as caught:
-        list(on_ray(double, range(3), processes=2))
+        list(on_ray(abs, range(3), processes=2))
     assert caught.value.exit == Exit.REMOTE
     assert str(caught.value.problems[0]) == (
         f"RAY_ADDRESS=ray://127.0.0.1:{port}: no answer: [Errno 111] Connection refused, expected a Ray cluster\n"

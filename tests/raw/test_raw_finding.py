@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from benchwright import forks
 from benchwright.contract import Exit, Failure
-from benchwright.raw import find_results
+from benchwright.raw import find_results, finding
 
 METHOD = "LightGBM_c1_default_BAG_L1"
 
@@ -31,6 +32,19 @@ def test_genuine_tree_is_found_whole_and_sorted(genuine) -> None:
     assert found.problems == []
     assert len(found.files) == 99
     assert [file.path for file in found.files] == sorted(root.rglob("results.pkl"))
+
+
+def test_a_walk_in_several_processes_finds_the_same(genuine, tmp_path, monkeypatch) -> None:
+    root = genuine("binary").parents[4]
+    alone = find_results(root)
+    monkeypatch.setattr(finding, "_SECONDS_BEFORE_FORKS", 0)
+    monkeypatch.setattr(forks, "processors", lambda: 3)
+    assert find_results(root) == alone
+    (tmp_path / "a").mkdir()
+    for name in "bcd":
+        (tmp_path / name / "task").mkdir(parents=True)
+        (tmp_path / name / "task" / "0_0").symlink_to(tmp_path)
+    assert [problem.code for problem in find_results(tmp_path).problems] == ["link"] * 3 + ["no-results"]
 
 
 @pytest.mark.parametrize("depth", [4, 3, 2, 1], ids=["run", "data", "method", "task"])

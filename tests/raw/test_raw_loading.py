@@ -38,7 +38,7 @@ def same(one, other) -> None:
         assert getattr(one, key) == getattr(other, key), key
     for key in ("val", "test", "y_val", "y_test", "y_val_index", "y_test_index"):
         np.testing.assert_array_equal(getattr(one.predictions, key), getattr(other.predictions, key))
-    for key in ("val_per_child", "test_per_child", "val_rows_per_child"):
+    for key in ("test_per_child", "val_rows_per_child"):
         for left, right in zip(getattr(one.predictions, key), getattr(other.predictions, key), strict=True):
             np.testing.assert_array_equal(left, right)
 
@@ -60,7 +60,7 @@ def test_bagged_config(genuine) -> None:
     predictions = result.predictions
     assert (predictions.val.shape, predictions.test.shape, predictions.val.dtype) == ((118, 3), (60, 3), np.float32)
     assert (predictions.num_classes, predictions.class_labels, predictions.label) == (3, ["w0", "w1", "w2"], "target")
-    assert [len(each) for each in (predictions.val_per_child, predictions.test_per_child)] == [8, 8]
+    assert len(predictions.test_per_child) == 8
     assert sorted(np.concatenate(predictions.val_rows_per_child)) == list(range(118))
 
 
@@ -72,7 +72,7 @@ def test_system_has_no_predictions_and_no_validation_error(genuine) -> None:
 
 def test_holdout_has_predictions_but_no_children(genuine) -> None:
     result = load_result(genuine("holdout"))
-    assert (result.kind, result.predictions.is_bagged, result.predictions.val_per_child) == ("config", False, ())
+    assert (result.kind, result.predictions.is_bagged, result.predictions.test_per_child) == ("config", False, ())
 
 
 @pytest.mark.parametrize("name", ["binary", "multiclass", "regression", "holdout", "knn", "beyond"])
@@ -119,7 +119,6 @@ def test_only_child_with_row_ids_instead_of_positions(genuine, content, written)
     sim["bag_info"]["val_idx_per_child"] = [sim["y_val_idx"][order]]
     result = load_result(written(value))
     np.testing.assert_array_equal(result.predictions.val_rows_per_child[0], order)
-    np.testing.assert_array_equal(result.predictions.val_per_child[0], expected.predictions.val[order])
     np.testing.assert_array_equal(result.predictions.val, expected.predictions.val)
     sim["bag_info"]["val_idx_per_child"] = [sim["y_val_idx"] + 1_000]
     assert problems(written(value)) == {
@@ -138,7 +137,8 @@ def test_aligned_copy_of_the_artifact_cache_loads_as_its_original(genuine, conte
     sim["pred_test"] = expected.predictions.test
     bag = sim["bag_info"]
     bag["pred_test_per_child"] = bag.pop("pred_proba_test_per_child")
-    bag["pred_val_per_child"] = list(expected.predictions.val_per_child)
+    rows = expected.predictions.val_rows_per_child
+    bag["pred_val_per_child"] = [expected.predictions.val[of_child] for of_child in rows]
     same(load_result(written(value, compress=False)), expected)
 
 

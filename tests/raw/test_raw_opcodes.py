@@ -26,6 +26,7 @@ RUNS = {
 @pytest.fixture
 def limited(monkeypatch) -> None:
     monkeypatch.setattr(opcodes, "MAX_OPCODES", LIMIT)
+    monkeypatch.setattr(opcodes, "MAX_COMPOUNDS", LIMIT // 2)
 
 
 @pytest.mark.parametrize("run", RUNS)
@@ -39,12 +40,26 @@ def test_the_limit_is_exact(limited, run) -> None:
     assert (caught.value.code, caught.value.found) == ("too-complex", "more than 1,000 opcodes")
 
 
+@pytest.mark.parametrize(
+    "piece", [b")0", b"N\x850", b"NN\x860", b"NNN\x870", b"(t0", b"\x8f0", b"(\x910", b"\x8a\x01\x010"]
+)
+def test_the_limit_of_compounds_is_exact(monkeypatch, piece) -> None:
+    """Bytes of texts and numbers that look like some are none."""
+    monkeypatch.setattr(opcodes, "MAX_COMPOUNDS", LIMIT)
+    none = b"\x8c\x02)t0K\x850"
+    scan(P4 + (none + piece) * LIMIT + b"N.")
+    with pytest.raises(BadStream) as caught:
+        scan(P4 + (none + piece) * (LIMIT + 1) + b"N.")
+    assert caught.value.found == "1,001 tuples, sets and long integers"
+
+
 @pytest.mark.parametrize("name", ["binary", "system", "beyond"])
 def test_single_opcodes_and_runs_end_alike(genuine, name) -> None:
     data = gzip.decompress(genuine(name).read_bytes())
     count = sum(1 for _ in pickletools.genops(data)) - 1
-    assert opcodes._walk(data, opcodes._SINGLE, 1) == count
-    assert count < opcodes._walk(data, opcodes._RUN, opcodes.MAX_OPCODES) < len(data)
+    assert opcodes._walk(data, opcodes._SINGLE, opcodes.MAX_OPCODES, 1) == count
+    for run in (opcodes._RUN, opcodes._RUN_WITH_COMPOUNDS):
+        assert count < opcodes._walk(data, run, opcodes.MAX_OPCODES) < len(data)
 
 
 @pytest.mark.parametrize("run", RUNS)

@@ -58,7 +58,6 @@ def compare_predictions(predictions, other) -> None:
     if not predictions.is_bagged:
         return
     for ours, key in (
-        (predictions.val_per_child, "pred_val_per_child"),
         (predictions.test_per_child, "pred_test_per_child"),
         (predictions.val_rows_per_child, "val_idx_per_child"),
     ):

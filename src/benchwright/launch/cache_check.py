@@ -20,10 +20,10 @@ from benchwright.arena import Item
 from benchwright.contract import Exit, Failure, Problem, some
 from benchwright.files import RunPaths
 from benchwright.files.run_paths import RESULT_NAME
+from benchwright.forks import in_order
 from benchwright.launch.checked_results import Memory, remembered
 from benchwright.node import set_aside
 from benchwright.raw import Found, RawFile, check_file, find_results, load_result
-from benchwright.raw.forks import forked_map
 
 _SECONDS_FOR_READING = 0.5
 """Of each process: two read 4,000 results of 10 KB in that time."""
@@ -78,7 +78,7 @@ def check_cache(
     with remembered(paths.checked_results) as memory:
         done, unknown = _split(found.files, by_place, memory)
         look = _Look(time.monotonic() + _SECONDS_FOR_READING)
-        with contextlib.closing(forked_map(look, unknown, chunk=_FILES_BETWEEN_REPORTS)) as looks:
+        with contextlib.closing(in_order(look, unknown, chunk=_FILES_BETWEEN_REPORTS)) as looks:
             for count, ((file, item), seen) in enumerate(zip(unknown, looks, strict=True)):
                 if count % _FILES_BETWEEN_REPORTS == 0:
                     report(len(found.files) - len(unknown) + count, len(found.files))

@@ -13,6 +13,7 @@ from typing import Any
 
 from benchwright.contract import Exit, Failure, Outcome, Problem, Progress, usage_error
 from benchwright.files import FileLock, RunPaths
+from benchwright.forks import processors
 from benchwright.launch.checks import require_folders
 from benchwright.launch.groups import group_jobs, identity_of
 from benchwright.launch.plan import BenchmarkPlan, LocalSetup
@@ -27,7 +28,6 @@ from benchwright.node import (
     read_job_file,
     run_bundles,
 )
-from benchwright.raw.forks import processors
 
 _MOST_ITEMS_A_PROCESSOR = 4
 EVENTS_NAME = "events.jsonl"

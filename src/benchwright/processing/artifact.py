@@ -14,6 +14,7 @@ from benchwright.arena.config_names import default_config, prefix_of, processed_
 from benchwright.arena.names import did_you_mean
 from benchwright.contract import Failure, Problem, Progress
 from benchwright.files import swap_in
+from benchwright.forks import as_they_come, processors
 from benchwright.processing.artifact_files import write_record, write_results, write_store
 from benchwright.processing.artifact_split import SplitPart, SplitPlan, work_on_split
 from benchwright.processing.assembly import Assembly, assemble
@@ -27,10 +28,9 @@ from benchwright.processing.recorded_folder import RecordedFolder
 from benchwright.processing.staging import staging_folder
 from benchwright.processing.task_metadata import TaskRow, TaskTable
 from benchwright.processing.trajectories import TrajectoryPlan
-from benchwright.processing.workers import affordable, heaviest_first, run_units
+from benchwright.processing.workers import affordable, heaviest_first
 from benchwright.raw.consistency import name_collisions
 from benchwright.raw.finding import RawFile
-from benchwright.raw.forks import processors
 
 Backend = Literal["local", "ray"]
 
@@ -174,7 +174,7 @@ def _parts(files: Sequence[RawFile], plan: SplitPlan, effort: _Effort) -> list[S
     failed = 0
     work = partial(work_on_split, plan=plan)
     same: dict[str, str] = {}
-    run = on_ray if effort.backend == "ray" else run_units
+    run = on_ray if effort.backend == "ray" else as_they_come
     order = heaviest_first(units) if processes > 1 else range(len(units))
     for number, part in run(work, [units[number] for number in order], processes=processes):
         parts[order[number]] = part

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from benchwright.arena import MethodMetadata
 from benchwright.contract import Progress
+from benchwright.forks import as_they_come
 from benchwright.processing.assembly import assemble
 from benchwright.processing.ensemble.preload import preload
 from benchwright.processing.split import SplitOutcome, work_on_files
 from benchwright.processing.tables import ResultTables
-from benchwright.processing.workers import run_units
 from benchwright.raw import RawFile
 
 
@@ -38,7 +38,7 @@ def process_files(
     work = partial(work_on_files, tune=metadata.can_hpo)
     if min(jobs, len(groups)) > 1 and metadata.can_hpo:
         preload()
-    outcomes = dict(_followed(run_units(work, groups, processes=jobs), len(groups), progress))
+    outcomes = dict(_followed(as_they_come(work, groups, processes=jobs), len(groups), progress))
     return _tables([outcomes[number] for number in range(len(groups))], metadata)
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from benchwright.contract import Exit, Failure, Problem
-from benchwright.processing.workers import killed
-from benchwright.raw.forks import processors
+from benchwright.forks import killed, processors
 
 _Unit = TypeVar("_Unit")
 _Output = TypeVar("_Output")

@@ -144,7 +144,7 @@ class SplitWork:
 
     def _open(self, result: Result, predictions: Predictions) -> None:
         """Let the first result set the rows and labels that all others must share."""
-        without_children = replace(predictions, val_per_child=(), test_per_child=(), val_rows_per_child=())
+        without_children = replace(predictions, test_per_child=(), val_rows_per_child=())
         self._first = replace(result, predictions=without_children)
         mixes = self._tune or self._trajectories is not None
         if mixes and result.metric in METRICS:

@@ -190,9 +190,10 @@ def _warnings(
             f"not close to the mean of the children, which is used instead"
         )
     found.extend(f"{key} is negative: {value}" for key, value in numbers.items() if value < 0)
-    folder = _SPLIT_FOLDER.fullmatch(path.parent.name)
-    if folder and len(path.parts) > 4 and (int(folder[1]), int(folder[2])) != (task.repeat, task.fold):
-        found.append(f"lies in folder {path.parent.name} but is repeat {task.repeat}, fold {task.fold}")
-    if folder and len(path.parts) > 4 and path.parts[-4] != framework:
-        found.append(f"lies in folder {path.parts[-4]} but is of {framework}")
+    parts = path.parts
+    folder = _SPLIT_FOLDER.fullmatch(parts[-2]) if len(parts) > 4 else None
+    if folder and (int(folder[1]), int(folder[2])) != (task.repeat, task.fold):
+        found.append(f"lies in folder {parts[-2]} but is repeat {task.repeat}, fold {task.fold}")
+    if folder and parts[-4] != framework:
+        found.append(f"lies in folder {parts[-4]} but is of {framework}")
     return tuple(found)

@@ -27,12 +27,11 @@ class Children:
     """The children of one bag of ``C``, and the means over them.
 
     ``test`` are C arrays like the stored test predictions, ``val_rows`` C arrays of positions into the validation
-    rows, ``val`` the predictions on those. The means are shaped as the stored predictions are.
+    rows. The means are shaped as the stored predictions are.
     """
 
     test: list[Float32]
     val_rows: list[NDArray[Any]]
-    val: list[Float32]
     mean_test: Float32
     mean_val: Float32
 
@@ -55,17 +54,15 @@ def read_children(bag: Fields, val: Float32, test: Float32, y_val_index: NDArray
     on_test = [_predictions(bag, f"{test_key}[{child}]", raw, test.shape) for child, raw in enumerate(tests)]
     if given is None and len(positions) == 1:
         positions = [_as_positions(bag, positions[0], y_val_index)]
-    val_rows = [_positions(bag, child, raw, len(val)) for child, raw in enumerate(positions)]
+    val_rows = [_positions(bag, child, raw) for child, raw in enumerate(positions)]
+    every = _every_row(bag, val_rows, len(val))
     if len(bag.problems) > before:
         return None
-    if given is None:
-        on_val = [val[rows] for rows in val_rows]
-    else:
-        on_val = [
-            _predictions(bag, f"{_VAL_KEY}[{child}]", raw, (len(rows), *val.shape[1:]))
-            for child, (raw, rows) in enumerate(zip(given, val_rows, strict=True))
-        ]
-    covered = _times_covered(bag, val_rows, len(val))
+    on_val = [
+        _predictions(bag, f"{_VAL_KEY}[{child}]", raw, (len(rows), *val.shape[1:]))
+        for child, (raw, rows) in enumerate(zip(given or (), val_rows, strict=False))
+    ]
+    covered = _times_covered(bag, val_rows, every, len(val))
     if len(bag.problems) > before:
         return None
     # Children that are cut from the stored predictions cannot have another mean (adding 0 turns -0 into 0, as sums do).
@@ -74,7 +71,7 @@ def read_children(bag: Fields, val: Float32, test: Float32, y_val_index: NDArray
     for key, mean in ((_VAL_KEY, mean_val), (test_key, mean_test)):
         if not np.isfinite(mean).all():
             bag.note("not-finite", f"{bag.prefix}{key} has NaN or infinite values", "finite numbers")
-    return None if len(bag.problems) > before else Children(on_test, val_rows, on_val, mean_test, mean_val)
+    return None if len(bag.problems) > before else Children(on_test, val_rows, mean_test, mean_val)
 
 
 def _list(bag: Fields, key: str) -> list[Any]:
@@ -97,14 +94,9 @@ def _predictions(bag: Fields, key: str, raw: Any, shape: tuple[int, ...]) -> Flo
     return array.astype(np.float32, copy=False)
 
 
-def _positions(bag: Fields, child: int, raw: Any, rows: int) -> NDArray[Any]:
+def _positions(bag: Fields, child: int, raw: Any) -> NDArray[Any]:
     array = bag.array(f"{_ROWS_KEY}[{child}]", raw, "iu")
-    if array is None:
-        return _NO_ROWS
-    if len(array) and (array.min() < 0 or array.max() >= rows):
-        found = f"{bag.prefix}{_ROWS_KEY}[{child}] goes from {array.min()} to {array.max()}"
-        bag.note("shape-mismatch", found, f"positions from 0 to {rows - 1}")
-    return array
+    return _NO_ROWS if array is None else array
 
 
 def _as_positions(bag: Fields, raw: Any, y_val_index: NDArray[Any]) -> Any:
@@ -125,9 +117,20 @@ def all_rows(val_rows: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
     return np.concatenate(val_rows, dtype=np.int64, casting="unsafe")
 
 
-def _times_covered(bag: Fields, val_rows: list[NDArray[Any]], rows: int) -> NDArray[np.int64]:
+def _every_row(bag: Fields, val_rows: list[NDArray[Any]], rows: int) -> NDArray[np.int64]:
+    """The positions of all children, noting those that are none of so many ``rows``."""
+    every = all_rows(val_rows)
+    if len(every) and (every.min() < 0 or every.max() >= rows):
+        for child, at in enumerate(val_rows):
+            if len(at) and (at.min() < 0 or at.max() >= rows):
+                found = f"{bag.prefix}{_ROWS_KEY}[{child}] goes from {at.min()} to {at.max()}"
+                bag.note("shape-mismatch", found, f"positions from 0 to {rows - 1}")
+    return every
+
+
+def _times_covered(bag: Fields, val_rows: list[NDArray[Any]], every: NDArray[np.int64], rows: int) -> NDArray[np.int64]:
     """How many children predict each validation row: (n,)."""
-    covered = np.bincount(all_rows(val_rows), minlength=rows)
+    covered = np.bincount(every, minlength=rows)
     if covered.max() > 1:  # a child may name a row twice, and counts once all the same
         covered = np.zeros(rows, dtype=np.int64)
         for at in val_rows:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from benchwright.arena.config_names import family_of, prefix_of
 from benchwright.contract import Failure, Problem, Progress
+from benchwright.forks import in_order
 from benchwright.raw.fields import number_in, text_in
 from benchwright.raw.finding import RawFile, misplaced
-from benchwright.raw.forks import forked_map
 from benchwright.raw.labels import labels_checksum
 from benchwright.raw.loading import load_result
 from benchwright.raw.protocol import Protocol, effective_protocol
@@ -75,7 +76,7 @@ def read_facts(
     facts: list[ResultFacts] = []
     unusable: list[UnusableFile] = []
     seen: dict[Any, Any] = {}  # processes send equal objects anew with every chunk
-    for file, outcome in zip(files, forked_map(_read, files, chunk=_CHUNK), strict=True):
+    for file, outcome in zip(files, in_order(_read, files, chunk=_CHUNK), strict=True):
         if isinstance(outcome, dict):
             for name, value in outcome.items():
                 if isinstance(value, str | Protocol):
@@ -109,11 +110,17 @@ def _read(file: RawFile) -> dict[str, Any] | tuple[Problem, ...]:
         "num_gpus": number_in(method, "num_gpus"),
         "gpu_seen": seen if isinstance(seen, bool) else None,
         "gpu_used": None if peak is None else peak > 0,
-        "protocol": replace(protocol, **said),
+        "protocol": _once(replace(protocol, **said)),
         "labels": None if result.predictions is None else labels_checksum(result.predictions),
         "started": _second(number_in(result.experiment_metadata, "time_start")),
         "warnings": tuple(result.warnings),
     }
+
+
+@functools.lru_cache(maxsize=64)
+def _once(protocol: Protocol) -> Protocol:
+    """The same object for all that are equal, which is sent once with a chunk of files."""
+    return protocol
 
 
 def _printable(text: str | None) -> str | None:

@@ -6,20 +6,21 @@ import math
 import os
 import re
 import stat
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchwright.contract import Problem, usage_error
 from benchwright.files.run_paths import RESULT_NAME
-from benchwright.raw.forks import forked_map
+from benchwright.forks import in_order
 
 if TYPE_CHECKING:
     from benchwright.raw.result import Result
 
 _SPLIT = re.compile(r"(0|[1-9][0-9]{0,8})_(0|[1-9][0-9]{0,8})", re.ASCII)
-_FOLDERS_BEFORE_FORKS = 300
-"""A walk of so few folders is over before a process would have started."""
+_SECONDS_BEFORE_FORKS = 0.03
+"""A walk that takes no longer, as one of some thousand folders on a local disk, is over before processes would pay."""
 
 
 class RawFile(NamedTuple):
@@ -103,8 +104,8 @@ def find_results(root: Path | str) -> Found:
     if start.name != "data" and (start / "data").is_dir():
         start /= "data"
     walk = _Walk()
-    pending = walk.go([str(start)], most=_FOLDERS_BEFORE_FORKS)
-    for files, problems, hollow in forked_map(_walk_below, pending, chunk=1):
+    pending = walk.go([str(start)], until=time.monotonic() + _SECONDS_BEFORE_FORKS)
+    for files, problems, hollow in in_order(_walk_below, pending):
         walk.files += map(RawFile._make, files)
         walk.problems += problems
         walk.empty += map(EmptyFolder._make, hollow)
@@ -157,12 +158,10 @@ class _Walk:
         self.problems: list[Problem] = []
         self.empty: list[EmptyFolder] = []
 
-    def go(self, pending: list[str], most: float = math.inf) -> list[str]:
-        """Visit folders and what is below them, at most so many; the rest."""
-        visited = 0
-        while pending and visited < most:
+    def go(self, pending: list[str], until: float = math.inf) -> list[str]:
+        """Visit folders and what is below them, until then by the monotonic clock; the rest."""
+        while pending and time.monotonic() < until:
             pending.extend(self.visit(pending.pop()))
-            visited += 1
         return pending
 
     def visit(self, folder: str) -> list[str]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 _Labels = NDArray[Any]
 _Floats = NDArray[np.floating[Any]]
 _BINARY_CLIP = 1e-15
+_MARGIN = np.finfo(np.float32).eps
 _HALF_UNIT = 2.0**-24
 """The most, relatively, that rounding to float32 moves a number."""
 
@@ -45,12 +46,16 @@ def _roc_auc_range(labels: _Labels, predictions: _Floats) -> tuple[float, float]
     if predictions.ndim != 1:
         return None
     is_positive = labels == 1
-    positives, negatives = predictions[is_positive], np.sort(predictions[~is_positive])
+    # What is sorted is found in half the time, and few predictions have ties.
+    positives, negatives = np.sort(predictions[is_positive]), np.sort(predictions[~is_positive])
     pairs = len(positives) * len(negatives)
     if not pairs:
         return None
-    won, lost = (int(np.searchsorted(negatives, positives, side).sum()) for side in ("left", "right"))
-    return 1.0 - lost / pairs, 1.0 - won / pairs
+    below = negatives.searchsorted(positives)
+    won = with_ties = int(below.sum())
+    if (negatives.take(below, mode="clip") == positives).any():
+        with_ties = int(negatives.searchsorted(positives, "right").sum())
+    return 1.0 - with_ties / pairs, 1.0 - won / pairs
 
 
 def _log_loss_error(labels: _Labels, predictions: _Floats) -> float | None:
@@ -64,8 +69,8 @@ def _log_loss_error(labels: _Labels, predictions: _Floats) -> float | None:
 def _log_loss_range(labels: _Labels, predictions: _Floats) -> tuple[float, float] | None:
     """Clipped as float32 and as float64 would be: a 0 of the one may be anything below the margin of the other."""
     chosen = _of_true_class(labels, predictions).astype(np.float64)
-    least, most = (_mean_log(np.maximum(chosen, np.finfo(kind).eps)) for kind in (np.float32, np.float64))
-    return least, most
+    least = _mean_log(np.maximum(chosen, _MARGIN))
+    return least, least if chosen.min() >= _MARGIN else _mean_log(np.maximum(chosen, np.finfo(np.float64).eps))
 
 
 def _of_true_class(labels: _Labels, predictions: _Floats) -> _Floats:

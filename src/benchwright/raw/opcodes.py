@@ -56,6 +56,9 @@ def _any_of(codes: bytes, width: int = 1) -> bytes:
     return b"[" + b"".join(b"\\x%02x" % code for code in codes) + b"]" + b".{%d}" % (width - 1) * (width > 1)
 
 
+_TUPLES_AND_SETS = (
+    pickle.EMPTY_TUPLE + pickle.TUPLE + pickle.TUPLE1 + pickle.TUPLE2 + pickle.TUPLE3 + pickle.EMPTY_SET
+) + pickle.FROZENSET
 _ALONE = _any_of(_FIXED[1])
 _LONGER = b"|".join(
     (
@@ -64,9 +67,17 @@ _LONGER = b"|".join(
         *(_any_of(codes, width) for width, codes in _FIXED.items() if width > 1),
     )
 )
-# Possessive: what was matched is never tried otherwise, and so takes no memory.
-_RUN = re.compile(b"(?:%s*+(?:%s))*+%s*+" % (_ALONE, _LONGER, _ALONE), re.DOTALL)
-"""Any number of opcodes of fixed width and short texts."""
+
+
+def _runs(alone: bytes) -> re.Pattern[bytes]:
+    """Any number of short texts, opcodes of fixed width, and of these ``alone``."""
+    # Possessive: what was matched is never tried otherwise, and so takes no memory.
+    return re.compile(b"(?:%s*+(?:%s))*+%s*+" % (alone, _LONGER, alone), re.DOTALL)
+
+
+_RUN = _runs(_ALONE)
+"""A walk from one to the next comes by every tuple and set, which it can count."""
+_RUN_WITH_COMPOUNDS = _runs(_any_of(_FIXED[1] + _TUPLES_AND_SETS))
 _SINGLE = re.compile(b"(?:%s|%s)?" % (_ALONE, _LONGER), re.DOTALL)
 """At most one of them."""
 
@@ -83,9 +94,6 @@ _LENGTH_BYTES = {
 _LONG = pickle.LONG1[0]
 _TOO_LONG = pickle.LONG4[0]
 """A whole number of more than 255 bytes: Python may refuse to turn it into text, and so into JSON or a message."""
-_TUPLES_AND_SETS = (
-    pickle.EMPTY_TUPLE + pickle.TUPLE + pickle.TUPLE1 + pickle.TUPLE2 + pickle.TUPLE3 + pickle.EMPTY_SET
-) + pickle.FROZENSET
 _LONG_PUT = pickle.LONG_BINPUT[0]
 _FRAME = pickle.FRAME[0]
 _GLOBAL = pickle.GLOBAL[0]
@@ -103,23 +111,25 @@ def scan(data: bytes) -> None:
     check_protocol(data)
     try:
         # A run of opcodes is taken for as many as it has bytes. Where that is too many, they are counted one by one.
-        if _walk(data, _RUN, MAX_OPCODES) > MAX_OPCODES and _walk(data, _SINGLE, 1) > MAX_OPCODES:
+        if _walk(data, _RUN_WITH_COMPOUNDS, MAX_COMPOUNDS) <= MAX_COMPOUNDS:
+            return  # nearly every result
+        if _walk(data, _RUN, MAX_OPCODES) > MAX_OPCODES and _walk(data, _SINGLE, MAX_OPCODES, 1) > MAX_OPCODES:
             raise BadStream("too-complex", f"more than {MAX_OPCODES:,} opcodes", PLAIN)
     except (IndexError, OverflowError):  # the latter for a length that no file has
         raise BadStream("truncated", f"the pickle ends early, at byte {len(data):,}", WHOLE) from None
 
 
-def _walk(data: bytes, run: re.Pattern[bytes], longest: int) -> int:
+def _walk(data: bytes, run: re.Pattern[bytes], most: int, longest: int = MAX_OPCODES) -> int:
     """Walk a pickle from run to run; how many opcodes it has at most, counting up to ``longest`` for a run.
 
-    The walk ends where that becomes too many.
+    The walk ends where that becomes more than ``most``.
 
     Raises:
         BadStream: as `scan`.
         IndexError: it ends early.
     """
     count, compounds, position = 0, 0, 2
-    match, most = run.match, MAX_OPCODES
+    match = run.match
     while count < most:
         end = match(data, position, position + most).end()  # type: ignore[union-attr]  # it may be empty
         size = end - position

@@ -71,7 +71,6 @@ def align_predictions(sim: Fields, framework: str, problem_type: ProblemType) ->
         label=_plain_label(sim.source.get("label", "")),
         num_classes=num_classes,
         class_labels=labels,
-        val_per_child=children.val if children else (),
         test_per_child=children.test if children else (),
         val_rows_per_child=children.val_rows if children else (),
     )

@@ -21,7 +21,7 @@ class Predictions:
     Shapes, with ``n`` rows, ``K`` classes and ``C`` bagged children: ``val`` and ``test`` are ``(n,)`` float32 for
     binary (the positive class' probability) and regression, ``(n, K)`` for multiclass. ``y_val`` and ``y_test`` hold
     integer codes or float64 targets, ``y_*_index`` the original row ids. ``val_rows_per_child`` are positions into
-    ``y_val``; the three per-child sequences are empty for a result without bagging.
+    ``y_val``; the two per-child sequences are empty for a result without bagging.
     """
 
     val: Float32
@@ -33,7 +33,6 @@ class Predictions:
     label: str
     num_classes: int | None
     class_labels: Sequence[Any] | None = None
-    val_per_child: Sequence[Float32] = ()
     test_per_child: Sequence[Float32] = ()
     val_rows_per_child: Sequence[NDArray[np.integer[Any]]] = ()
 

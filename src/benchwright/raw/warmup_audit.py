@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.contract import Exit, Failure, Outcome, Problem
+from benchwright.forks import in_order
 from benchwright.raw.fields import show
 from benchwright.raw.finding import RawFile, find_results
-from benchwright.raw.forks import forked_map
 from benchwright.raw.loading import load_result
 from benchwright.raw.result import Result
 
@@ -124,7 +124,7 @@ def audit_warmup(folder: Path) -> WarmupAudit:
     found = find_results(folder)
     models: dict[str, ModelAudit] = {}
     problems = list(found.problems)
-    for one in forked_map(_recorded, found.files, chunk=_CHUNK):
+    for one in in_order(_recorded, found.files, chunk=_CHUNK):
         if isinstance(one, Recorded):
             models.setdefault(one.model, ModelAudit()).add(one)
             problems += _damaged(one)

@@ -1,0 +1,233 @@
+"""One function over many units of work, in forked processes, which share what this one has loaded and compiled."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import pickle
+import select
+import signal
+import struct
+import traceback
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Generic, NoReturn, Self, TypeVar
+
+from benchwright.contract import Exit, Failure, Problem
+from benchwright.node.processes import die_with_parent
+
+_Unit = TypeVar("_Unit")
+_Output = TypeVar("_Output")
+_Answer = tuple[bool, Any] | None
+"""Whether a unit was done, and its output or what it raised; None where its process came to an end."""
+_MOST_PROCESSES = 8
+_CHUNKS_AHEAD = 8
+"""Of each process: what is done before its turn is held here."""
+_NUMBER = struct.Struct("<I")
+_KEPT = 16 * 2**20
+"""Bytes to allocate and free at the start: glibc then keeps what a unit frees for the next one. It would give it back
+to the system, and take it again page by page, in a tenth of the time of reading results."""
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order(
+    work: Callable[[_Unit], _Output], units: Sequence[_Unit], *, chunk: int = 1
+) -> Generator[_Output, None, None]:
+    """``work`` of every unit, in their order; up to ``chunk`` units, which a process takes at a time, need no fork.
+
+    ``work`` must only read: what it changes stays in its process. What a process does not bring back, because it was
+    killed, raised, or cannot be sent, is done again here, so that whatever that raises is raised here. The processes
+    end with the iteration, however that ends.
+    """
+    chunks = [units[start : start + chunk] for start in range(0, len(units), chunk)]
+    processes = min(processors(), len(chunks), _MOST_PROCESSES)
+    with _Forks(lambda part: [work(unit) for unit in part], chunks, processes) as forks:
+        early: dict[int, _Answer] = {}
+        for number, part in enumerate(chunks):
+            latest = number + _CHUNKS_AHEAD * processes
+            while forks.at_work(latest) and number not in early:
+                early.update(forks.answers())
+            match early.pop(number, None):
+                case True, outputs:
+                    yield from outputs
+                case _:
+                    yield from map(work, part)
+
+
+def as_they_come(
+    work: Callable[[_Unit], _Output], units: Sequence[_Unit], *, processes: int
+) -> Iterator[tuple[int, _Output]]:
+    """The output of every unit with its position, as they come. At most ``processes`` are at work at a time.
+
+    ``work`` may write: it is done once. A single process is this one. What ``work`` raises is raised here, with a note
+    of where, and the processes are ended.
+
+    Raises:
+        Failure: a process was killed (code ``worker-killed``, exit 4).
+    """
+    with _Forks(work, units, min(processes, len(units))) as forks:
+        while forks.at_work(len(units)):
+            for number, answer in forks.answers():
+                if answer is None:
+                    raise killed(f"{processes} worker processes")
+                done, output = answer
+                if not done:
+                    raise output
+                forks.at_work(len(units))  # whoever gets the output may take its time
+                yield number, output
+        for number in range(forks.given, len(units)):  # there are no others
+            yield number, work(units[number])
+
+
+def killed(workers: str) -> Failure:
+    """The failure that one of the ``workers`` came to its end before its work did."""
+    found = "one of them was killed, most likely for want of memory"
+    return Failure(Problem("worker-killed", workers, found, "", "run it again with fewer jobs"), exit=Exit.REMOTE)
+
+
+@dataclass(slots=True)
+class _Fork:
+    """A process, the pipe to it with numbers of units, the pipe from it with answers, and the unit it works on."""
+
+    process: int
+    numbers: int
+    answers: BinaryIO
+    unit: int | None = None
+
+
+class _Forks(Generic[_Unit]):
+    """Processes that take a unit each at a time, and answer. They end with the block, or with this process.
+
+    Fewer than two are none. ``given`` units were handed out so far, in their order.
+    """
+
+    def __init__(self, work: Callable[[_Unit], Any], units: Sequence[_Unit], processes: int) -> None:
+        self.given = 0
+        self._work = work
+        self._units = units
+        self._processes = processes if processes > 1 else 0
+        self._forks: dict[int, _Fork] = {}
+        self._ended: list[_Fork] = []
+        self._poll = select.poll()
+
+    def __enter__(self) -> Self:
+        try:
+            with contextlib.suppress(OSError):  # no more processes: those that there are do
+                for _ in range(self._processes):
+                    self._fork()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for fork in (*self._forks.values(), *self._ended):
+            _close(fork)
+            # Where SIGCHLD is ignored, a process that has ended is no child any more.
+            with contextlib.suppress(ProcessLookupError, ChildProcessError):
+                os.kill(fork.process, signal.SIGKILL)
+                os.waitpid(fork.process, 0)
+
+    def at_work(self, latest: int) -> bool:
+        """Give those that have none the next units before ``latest``; whether any has one."""
+        for fork in self._forks.values():
+            if fork.unit is None and self.given < min(latest, len(self._units)):
+                fork.unit = self.given
+                self.given += 1
+                with contextlib.suppress(OSError):  # it has come to its end, as its answers will
+                    os.write(fork.numbers, _NUMBER.pack(fork.unit))
+        return any(fork.unit is not None for fork in self._forks.values())
+
+    def answers(self) -> list[tuple[int, _Answer]]:
+        """Wait for one to answer or to come to its end; units' numbers with their answers."""
+        answers: list[tuple[int, _Answer]] = []
+        for handle, _ in self._poll.poll():
+            fork = self._forks[handle]
+            answer: _Answer = None
+            try:
+                answer = pickle.load(fork.answers)
+            except (EOFError, OSError, pickle.UnpicklingError):
+                self._poll.unregister(handle)
+                self._ended.append(self._forks.pop(handle))
+            if fork.unit is not None:
+                answers.append((fork.unit, answer))
+            fork.unit = None
+        return answers
+
+    def _fork(self) -> None:
+        """Start a process, which never gets a Ctrl-C: that reaches the whole group, and this one answers it, once."""
+        ends: list[int] = []
+        try:
+            ends += os.pipe()
+            ends += os.pipe()
+            numbers, ours, answers, theirs = ends
+            parent = os.getpid()
+            with _held_back({signal.SIGINT, signal.SIGTERM}):  # until it is known here, and deaf there
+                process = os.fork()
+                if not process:
+                    self._serve(numbers, theirs, parent, {ours, answers})
+                self._forks[answers] = _Fork(process, ours, os.fdopen(answers, "rb"))
+                self._poll.register(answers, select.POLLIN)
+                os.close(numbers)
+                os.close(theirs)
+        except OSError:
+            for end in ends:
+                os.close(end)
+            raise
+
+    def _serve(self, numbers: int, answers: int, parent: int, parents: Iterable[int]) -> NoReturn:
+        """Work on what numbers come, while the parent lives. ``parents`` are its ends of the pipes."""
+        try:
+            die_with_parent(signal.SIGKILL, parent)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+            gc.disable()  # it would copy what is shared with the parent; results hold no cycles, and looking takes time
+            bytes(_KEPT)
+            for fork in self._forks.values():
+                _close(fork)
+            for end in parents:
+                os.close(end)
+            with os.fdopen(answers, "wb") as pipe:
+                while number := os.read(numbers, _NUMBER.size):
+                    pipe.write(_answer(self._work, self._units[_NUMBER.unpack(number)[0]]))
+                    pipe.flush()
+        finally:
+            os._exit(1)  # without a word: that it is gone, and what was its work, is known
+
+
+def _close(fork: _Fork) -> None:
+    os.close(fork.numbers)
+    fork.answers.close()
+
+
+@contextlib.contextmanager
+def _held_back(signals: Iterable[signal.Signals]) -> Iterator[None]:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _answer(work: Callable[[_Unit], Any], unit: _Unit) -> bytes:
+    """What a process sends of a unit."""
+    try:
+        return pickle.dumps((True, work(unit)), pickle.HIGHEST_PROTOCOL)
+    except Exception as error:  # noqa: BLE001 - raised again by the parent
+        return pickle.dumps((False, _sendable(error)))
+
+
+def _sendable(error: Exception) -> Exception:
+    """The error with its place in this process, or a plain one that says the same where it cannot be sent."""
+    place = "".join(traceback.format_exception(error))
+    error.add_note(f"in a worker process:\n{place}")
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # noqa: BLE001 - an exception's own code fails in any way
+        return RuntimeError(place)
+    return error
