@@ -64,9 +64,10 @@ def test_a_profile_says_what_a_case_leaves_out(tmp_path):
     with pytest.raises(Failure) as failure:
         read(tmp_path, [case, case | {"profile": "five", "trials": None}], "seven")
     (problem,) = failure.value.problems
-    assert (problem.where, problem.found, problem.expected) == (
-        f"{tmp_path}/facts.json: eval 2: profile", "five", "seven, which --profile names: gather the facts again by it"
-    )  # fmt: skip
+    assert str(problem) == (
+        f"{tmp_path}/facts.json: eval 2: profile: five, expected seven, which --profile names\n"
+        "    fix: gather the facts again by it, or leave --profile out"
+    )
     with pytest.raises(Failure) as failure:
         read(tmp_path, [case], "mine")
     assert [problem.code for problem in failure.value.problems] == ["unknown-profile"]

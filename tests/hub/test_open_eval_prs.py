@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,13 @@ def test_apply_opens_and_says_where_the_results_stand(script, spec, emulator, re
         ],
     )
     assert len(pulls_of(emulator, NOVA)) == 1
+
+
+def test_apply_keeps_what_the_sources_said_beside_the_registry(script, spec, emulator, registry, hub):
+    script.answer(spec, "--apply")
+    (kept,) = registry.with_name("hf-eval-results-sources").glob("*.md")
+    assert kept.read_text() == hub.text(NOVA, "README.md", emulator.repo(NOVA).main.oid)
+    assert kept.stem == sha256(kept.read_bytes()).hexdigest()
 
 
 def test_a_value_that_the_source_lacks_blocks_apply_unless_the_origin_names_a_figure(script, board, emulator, tmp_path):

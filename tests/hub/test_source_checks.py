@@ -122,19 +122,49 @@ def test_a_number_only_in_an_image_or_behind_a_control(check):
 
 
 @pytest.mark.parametrize(
-    ("origin", "named"),
+    "origin",
     [
-        ("the blog (Figure 2, third bar)", True),
-        ("the page (the Models picker, set to Nova)", True),
-        ("the card (click Results)", True),
-        ("Table 6 of the paper", False),
-        ("the configuration", False),
-        ("the blog (<which figure>)", False),
-        (None, False),
+        "the blog (Figure 2, third bar)",
+        "Fig. 4 of the paper",
+        'the model card (the figure "Nova 7B at 62.7 on Logic-1k", third bar)',
+        "the image at the top of the model card",
+        'the chart under "Reasoning" of the blog',
+        "the radar plot of the technical report, blue line",
+        "the page (the Models picker, set to Nova)",
+        "the card (click Results)",
+        "the blog (select the AIME tab)",
+        'the page (open the "Models" list)',
+        "the page, after opening the Benchmarks menu",
+        "the page with AIME chosen in the menu",
+        "the page (hover over the point of Nova 7B)",
     ],
 )
-def test_origins_that_name_a_figure_or_a_control(origin, named):
-    assert names_figure_or_control(origin) is named
+def test_origins_that_name_a_figure_or_a_control(origin):
+    assert names_figure_or_control(origin)
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        None,
+        "Table 6 of the paper",
+        "the configuration",
+        "the blog (<which figure>)",
+        "the table of open models",
+        "the open-weights section of the blog",
+        "the table of select open models",
+        "the filtered subset of the table",
+        "the knowledge graph section of the card",
+        "the figures of the open section",
+        "the model card (GUI menu understanding, open-source models)",
+        'the table under "Image Understanding" of the model card',
+        "Table 2 of the model card (Image Understanding, Nova 7B column)",
+        "Table 3 of the paper (Chart row, Bar column)",
+        'the model card ("click on Figure 3, the bar chart")',
+    ],
+)
+def test_origins_that_name_neither_a_figure_nor_a_control(origin):
+    assert not names_figure_or_control(origin)
 
 
 SIGNS = {
@@ -204,7 +234,7 @@ def test_a_dagger_at_the_number_and_its_note(check):
     assert told.questions[0].quotes == ("† measured by an independent index",)
     assert told.questions[1].quotes == ("†: † measured by an independent index",)
     assert codes(check(value="58.1"))[-2:] == ["third-party", "mark"]
-    silent = check(*rows, model="nova-ai/nova-8b", url="https://huggingface.co/nova-ai/nova-8b")
+    silent = check(*rows, model="nova-lab/nova-7b", url="https://huggingface.co/nova-lab/nova-7b")
     assert "† at the number, and no note that says what it means" in silent.questions[0].quotes
 
 
@@ -222,6 +252,50 @@ def test_the_row_of_another_model_and_a_column_without_the_benchmark(check):
     )
     assert codes(told)[0] == "benchmark"
     assert told.questions[0].text == "nothing near the number names logic-1k: is it that one's?"
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        (
+            ("Nova 7B Instruct|62.7", "Nova 7B|61.0"),
+            "the number is that of Nova 7B Instruct: is it the model in this repo?",
+        ),
+        (("Nova-7B-Base|62.7",), "the number is that of Nova-7B-Base: is it the model in this repo?"),
+        (("Nova 13B|62.7", "Peer|50"), "the number is that of Nova 13B: is it the model in this repo?"),
+        (("Nova 7B v1.1|62.7",), "the number is that of Nova 7B v1.1: is it the model in this repo?"),
+        (("Nova 7B-0530|62.7", "Nova 7B|61"), "the table has Nova 7B by itself elsewhere: is this number the model's?"),
+        (("Peer|62.7", "Nova 7B|61"), "the table has Nova 7B elsewhere: is this number the model's?"),
+        (("Nova 7B (ours)|62.7", "Peer|61"), None),
+        (("Nova|62.7", "Peer|61"), None),
+        (("Nova-7B (5-shot)|62.7", "Nova 70B|70"), None),
+        (("Nova 7B Instruct|62.7", "Nova 7B|62.7"), None),
+    ],
+)
+def test_a_sibling_whose_name_is_longer_is_another_model(check, rows, text):
+    told = check("Results of Nova 7B and others:", "", "|model|Logic-1k|", "|---|---|", *(f"|{row}|" for row in rows))
+    assert [one.text for one in told.questions] == ([text] if text else [])
+
+
+def test_a_name_with_its_variant_is_the_model_of_that_name(check):
+    more = {"model": "nova-ai/nova-7b-instruct", "url": "https://huggingface.co/nova-ai/nova-7b-instruct"}
+    lines = ("|model|Logic-1k|", "|---|---|", "|Nova 7B Instruct|62.7|", "|Nova 7B|61.0|", "")
+    assert codes(check(*lines, **more)) == []
+    told = check(*lines, value="61.0", **more)
+    assert [one.text for one in told.questions] == [
+        "the table has Nova 7B Instruct elsewhere: is this number the model's?"
+    ]
+
+
+def test_a_benchmark_that_is_called_like_a_common_word(check):
+    told = check("MATH: 62.7", "", "We trained on math and on more of it.", dataset="bench-org/MATH", task_id="default")
+    assert codes(told) == []
+    more = {"model": "nova-ai/b", "url": "https://huggingface.co/nova-ai/b", "dataset": "bench-org/MATH"}
+    assert codes(check("MATH: 62.7", "", "We trained on MATH.", task_id="default", **more)) == ["contamination"]
+    told = check(
+        "test: 62.7", dataset="bench-org/test", task_id="default", model="nova-ai/c", url="https://hf.co/nova-ai/c"
+    )
+    assert codes(told) == []
 
 
 def test_digits_that_differ_and_numbers_that_are_not_exact(check):
@@ -358,6 +432,30 @@ def test_a_renamed_model_is_its_own_card(check, emulator):
     emulator.rename(old, MODEL)
     told = check(model="nova-ai/nova-beta", url="https://huggingface.co/nova-ai/nova-beta")
     assert (told.state, "authors" in codes(told)) == ("found", False)
+
+
+def test_a_checkpoint_may_be_told_by_an_old_name_of_the_model(check, emulator):
+    old = emulator.add_model("nova-ai/nova-beta", {"README.md": card("Nova 7B", *TABLE)})
+    emulator.rename(old, MODEL)
+    assert check(checkpoint="nova-ai/nova-beta").exit == Exit.DONE
+    assert check(checkpoint="Nova-AI/Nova-7B").exit == Exit.DONE
+
+
+def test_the_checkpoint_of_another_model_is_refused(check, emulator):
+    emulator.add_model("nova-ai/nova-7b-sft", {"README.md": card("Nova 7B SFT")})
+    for other in ("nova-ai/nova-7b-sft", "nova-ai/none"):
+        told = check(*TABLE, checkpoint=other)
+        (problem,) = told.blocks
+        assert (told.state, told.exit, problem.code, problem.where) == (
+            "found",
+            Exit.NO,
+            "other-checkpoint",
+            told.result.place,
+        )
+        assert (problem.found, problem.expected) == (f"the weights of {other} were evaluated", f"those of {MODEL}")
+    emulator.fault = lambda request: Fault("status", status=503) if "nova-lab" in request.target else None
+    told = check(checkpoint="nova-lab/unknown")
+    assert (told.exit, blocks(told)) == (Exit.REMOTE, ["hub-unavailable"])
 
 
 def test_a_card_at_the_commit_that_is_cited(check, emulator):

@@ -12,6 +12,7 @@ from benchwright.hub.sources import markup
 from benchwright.hub.sources.find import MOST_PLACES, find, sentences
 from benchwright.hub.sources.markdown import read_markdown, read_plain
 from benchwright.hub.sources.markup import read_markup
+from benchwright.hub.sources.page import shown
 
 
 def places(page, digits="62.7"):
@@ -83,6 +84,34 @@ def test_a_sentence_is_quoted_alone():
     long = "word " * 200
     assert len(only(read_markdown(f"{long} 62.7 {long}")).quote) < 260
     assert sentences("One. Two!\nthree") == ["One.", "Two!", "three"]
+
+
+def test_scripts_of_formulas_are_raised():
+    formula = "<math><msup><mn>62.7</mn><mn>1</mn></msup></math> <math><msub><mn>9.3</mn><mn>0.4</mn></msub></math>"
+    assert only(read_markup(f"<p>{formula}</p>")).marks == ("1",)
+    assert only(read_markup(f"<p>{formula}</p>"), "9.3").marks == ()
+    assert places(read_markup(f"<p>{formula}</p>"), "0.4") == []
+    both = "<math><msubsup><mn>62.7</mn><mrow><mo>-</mo><mn>0.4</mn></mrow><mo>†</mo></msubsup></math>"
+    assert only(read_markup(both)).marks == ("†",)
+
+
+def test_a_footnote_at_its_mark_is_a_passage_of_its_own():
+    raised = "<sup class=ltx_note_mark>1</sup>"
+    note = f"<span class=ltx_note>{raised}<span class=ltx_note_outer><span>{raised}<span class='ltx_tag ltx_tag_note'>1"
+    note += "</span>Measured by others.</span></span></span>"
+    page = read_markup(f"<table><tr><th>Model</th><th>SSP{note}</th></tr><tr><td>Nova{note}<td>62.7</table>")
+    assert (only(page).row, only(page).column) == ("Nova^1", "SSP^1")
+    assert [shown(one.text) for one in page.passages] == ["^1Measured by others."] * 2
+
+
+def test_footnotes_of_markdown_are_raised_and_read():
+    page = read_markdown("It is 62.7%.[^1] More[^b].\n\n[^1]: https://nova.example/\n[^b]: Ours.\n")
+    assert only(page).marks == ("1",)
+    assert [shown(one.text) for one in page.passages] == [
+        "It is 62.7%.^1 More^b.",
+        "^1 https://nova.example/",
+        "^b Ours.",
+    ]
 
 
 def test_raised_digits_are_notes():

@@ -63,6 +63,7 @@ def test_everything_that_a_spec_may_say(write, tmp_path):
         row=46,
         answers={"tools": "without"},
         lead="0.627",
+        checkpoint="nova-ai/nova-beta",
     )
     path = write(
         full, result(task_id="other", origin="the card"), origin="Table 6", answers={"tools": "?", "mark": "x"}
@@ -82,6 +83,7 @@ def test_everything_that_a_spec_may_say(write, tmp_path):
         "logic.yaml",
         "2026-03-02",
     )
+    assert (one.checkpoint, other.checkpoint) == ("nova-ai/nova-beta", None)
     assert (one.unit, one.unit_checked, other.unit_checked) == (Unit("fraction", "percent"), True, False)
     assert one.place == f"{path}:12: repos[0].results[0]"
     assert [repo.repo for repo in spec.repos] == ["nova-ai/nova-7b"]
@@ -130,22 +132,49 @@ def test_what_no_schema_can_say_is_told_at_once_too(write):
         result(task_id="a", unit={"source": "percent", "board": "other"}),
         result(task_id="b", date="March"),
         result(task_id="c", source={**CARD, "file": "file://elsewhere/a.html"}),
-        result(task_id="d", checkpoint="nova-ai/nova-7b-sft"),
         result(task_id="e", source={"url": "https://[x/", "name": "x"}),
     )
     told, there = [one.partition(": ")[2] for one in problems(path)], "\n    fix: correct it there"
     assert told == [
-        "repos[0].results[5].checkpoint: the weights of nova-ai/nova-7b-sft were evaluated,"
-        " expected those of nova-ai/nova-7b\n    fix: leave it out",
         "repos[0].results[2].unit: no way from percent to other, expected percent and fraction, or the same unit twice"
         + there,
         "repos[0].results[3].date: 'March', expected the day of the evaluation, YYYY-MM-DD" + there,
         "repos[0].results[4].source.file: 'file://elsewhere/a.html',"
         " expected a path, or file:// and one on this machine" + there,
-        "repos[0].results[6].source.url: 'https://[x/', expected an address that a reviewer can open" + there,
+        "repos[0].results[5].source.url: 'https://[x/', expected an address that a reviewer can open" + there,
         "repos[0].results[1]: a second value for the same board: spec.json:7: repos[0].results[0], expected one\n"
         "    fix: remove one of them",
     ]
+
+
+def test_what_the_schema_says_hides_nothing_else(write):
+    path = write(
+        result(value_text=62.7),
+        result(dataset="Bench-Org/logic-1k", date="March"),
+        result(task_id="a", notes="", unit={"source": "percent", "board": "other"}),
+        result(task_id="b", extra=1, source={"url": "https://[x/", "name": ""}),
+        result(task_id="c", date=2026, unit={"source": "ratio", "board": "other"}),
+        "no result",
+    )
+    told = {one.partition("repos[0].")[2].partition(": ")[0] for one in problems(path)}
+    assert told == {
+        "results[0].value_text",
+        "results[1]",
+        "results[1].date",
+        "results[2].notes",
+        "results[2].unit",
+        "results[3].extra",
+        "results[3].source.name",
+        "results[3].source.url",
+        "results[4].date",
+        "results[4].unit.source",
+        "results[5]",
+    }
+
+
+@pytest.mark.parametrize("text", ['{"repos": 1}', '{"repos": [1, {"results": {}}]}', '{"repos": [{"results": [[]]}]}'])
+def test_what_is_no_list_of_results_is_told_as_such(write, text):
+    assert problems(write(text=text))
 
 
 def test_a_model_is_there_once(tmp_path):

@@ -110,8 +110,9 @@ def _filled(
     facts = msgspec.convert(one, EvalFacts)
     problems += _doubled(where, facts)
     if named is not None and facts.profile not in ("", named):
-        expected = f"{named}, which --profile names: gather the facts again by it"
-        problems.append(Problem("facts", f"{where}: profile", facts.profile, expected))
+        expected = f"{named}, which --profile names"
+        fix = "gather the facts again by it, or leave --profile out"
+        problems.append(Problem("facts", f"{where}: profile", facts.profile, expected, fix))
     if facts.trials is None:
         return facts
     problems += _contradictions(f"{where}: trials", facts.trials)

@@ -92,9 +92,10 @@ class AuditOptions:
                 "--slurm": self.slurm,
                 "--cache": self.cache,
             }
-            expected = "facts as they were gathered"
             problems += [
-                Problem("usage", name, "beside --facts", expected) for name, value in gathering.items() if value
+                Problem("usage", name, "beside --facts", "facts as they were gathered", "leave one of the two out")
+                for name, value in gathering.items()
+                if value
             ]
         if not self.facts and not given:
             problems.append(

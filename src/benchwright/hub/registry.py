@@ -24,6 +24,8 @@ from benchwright.hub.links import ViewLink, read_link
 
 DEFAULT = Path("reports/hf-eval-results-prs.json")
 """Below the folder that a script is run in."""
+SNAPSHOTS = DEFAULT.with_name("hf-eval-results-sources")
+"""Beside it: what the cited pages said when they were checked."""
 _VERSION = 1
 _MOST_BYTES = 2**28
 

@@ -40,8 +40,8 @@ class Result:
     """A result of a model, for one task's board.
 
     ``value_text`` are the digits that the source prints; ``board_text`` the same digits in the board's unit, as they go
-    into the file, and ``value`` is their number. ``origin`` and ``answers`` are the result's own, or the model's.
-    ``place`` says where in the spec it is.
+    into the file, and ``value`` is their number. ``origin``, ``answers`` and ``checkpoint`` (the model whose weights
+    were evaluated) are the result's own, or the model's. ``place`` says where in the spec it is.
     """
 
     repo: str
@@ -52,6 +52,7 @@ class Result:
     source: CitedSource
     unit: Unit | None = None
     unit_checked: bool = False
+    checkpoint: str | None = None
     origin: str | None = None
     notes: str | None = None
     date: str | None = None
@@ -98,17 +99,17 @@ class Spec:
         """The spec in a file.
 
         Raises:
-            Failure: it cannot be read, or is not of the form of ``spec.schema.json``; or else a model or a board is
-                there twice, a unit cannot be converted, a date or a file's address is none, another model's checkpoint
-                was evaluated. Every problem with its line (exit 2).
+            Failure: it cannot be read, or is not of the form of ``spec.schema.json``; or a model or a board is
+                there twice, a unit cannot be converted, a date or a file's address is none. Every problem with its line
+                (exit 2).
         """
         file = SpecFile(Path(path))
-        told = [(("repos", number), repo) for number, repo in enumerate(file.content["repos"])]
-        problems = [problem for place, repo in told for problem in _repo_problems(file, place, repo)]
-        problems += _twice(file, {place: repo["repo"].lower() for place, repo in told}, "the model is there twice")
+        repos: list[Place] = [("repos", number) for number in range(file.count("repos"))]
+        problems = [*file.problems, *(problem for place in repos for problem in _repo_problems(file, place))]
+        problems += _twice(file, {place: _id(file, *place, "repo") for place in repos}, "the model is there twice")
         if problems:
             raise Failure(problems, exit=Exit.USAGE)
-        return cls(file.path, tuple(_repo(file, place, repo) for place, repo in told))
+        return cls(file.path, tuple(_repo(file, place, file.get(*place)) for place in repos))
 
 
 def on_board(value_text: str, unit: Unit | None) -> str:
@@ -143,6 +144,7 @@ def _result(file: SpecFile, place: Place, repo: Mapping[str, Any], told: Mapping
         source=CitedSource(source["url"], source["name"], copy),
         unit=unit,
         unit_checked=told.get("unit_checked", False),
+        checkpoint=told.get("checkpoint", repo.get("checkpoint")),
         origin=told.get("origin", repo.get("origin")),
         notes=told.get("notes"),
         date=told.get("date"),
@@ -153,40 +155,40 @@ def _result(file: SpecFile, place: Place, repo: Mapping[str, Any], told: Mapping
     )
 
 
-def _repo_problems(file: SpecFile, place: Place, repo: Mapping[str, Any]) -> Iterator[Problem]:
-    results = {(*place, "results", number): result for number, result in enumerate(repo["results"])}
-    for where, told in ((place, repo), *results.items()):
-        if told.get("checkpoint", repo["repo"]).lower() != repo["repo"].lower():
-            found = f"the weights of {told['checkpoint']} were evaluated"
-            yield file.problem(
-                (*where, "checkpoint"), found, f"those of {repo['repo']}", "leave it out", code="other-checkpoint"
-            )
-    for where, told in results.items():
-        yield from _result_problems(file, where, told)
-    boards = {where: (told["dataset"].lower(), told["task_id"]) for where, told in results.items()}
-    yield from _twice(file, boards, "a second value for the same board")
+def _repo_problems(file: SpecFile, place: Place) -> Iterator[Problem]:
+    """What no schema can say, of whatever is of the form."""
+    results: list[Place] = [(*place, "results", number) for number in range(file.count(*place, "results"))]
+    for where in results:
+        yield from _result_problems(file, where)
+    boards = {where: (_id(file, *where, "dataset"), file.get(*where, "task_id")) for where in results}
+    known = {where: board for where, board in boards.items() if None not in board}
+    yield from _twice(file, known, "a second value for the same board")
 
 
-def _result_problems(file: SpecFile, place: Place, told: Mapping[str, Any]) -> Iterator[Problem]:
-    unit = told.get("unit")
+def _result_problems(file: SpecFile, place: Place) -> Iterator[Problem]:
+    unit, date = file.get(*place, "unit"), file.get(*place, "date")
     if unit and unit["source"] != unit["board"] and (unit["source"], unit["board"]) not in _SHIFTS:
         found = f"no way from {unit['source']} to {unit['board']}"
         yield file.problem((*place, "unit"), found, "percent and fraction, or the same unit twice")
-    if "date" in told and not _is_date(told["date"]):
-        yield file.problem((*place, "date"), repr(told["date"]), "the day of the evaluation, YYYY-MM-DD")
-    if not _splits(told["source"]["url"]):
-        yield file.problem(
-            (*place, "source", "url"), repr(told["source"]["url"]), "an address that a reviewer can open"
-        )
-    if "file" in told["source"] and _copy(file.path, told["source"]["file"]) is None:
-        found = repr(told["source"]["file"])
-        yield file.problem((*place, "source", "file"), found, "a path, or file:// and one on this machine")
+    if date is not None and not _is_date(date):
+        yield file.problem((*place, "date"), repr(date), "the day of the evaluation, YYYY-MM-DD")
+    url, copy = file.get(*place, "source", "url"), file.get(*place, "source", "file")
+    if url is not None and not _splits(url):
+        yield file.problem((*place, "source", "url"), repr(url), "an address that a reviewer can open")
+    if copy is not None and _copy(file.path, copy) is None:
+        yield file.problem((*place, "source", "file"), repr(copy), "a path, or file:// and one on this machine")
+
+
+def _id(file: SpecFile, *place: str | int) -> str | None:
+    """The id at a place as ids compare."""
+    told = file.get(*place)
+    return None if told is None else str(told).lower()
 
 
 def _twice(file: SpecFile, keys: Mapping[Place, Any], found: str) -> Iterator[Problem]:
     first: dict[Any, Place] = {}
     for place, key in keys.items():
-        if key in first:
+        if key in first and key is not None:
             yield file.problem(place, f"{found}: {file.where(first[key])}", "one", "remove one of them", code="twice")
         first.setdefault(key, place)
 

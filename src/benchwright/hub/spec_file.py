@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchwright.contract import Exit, Failure, Problem, said, usage_error
+from benchwright.contract import Problem, said, usage_error
 from benchwright.files import read_bytes
 
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 
 class SpecFile:
-    """A spec's content and the lines that its values are on.
+    """A spec's content and the lines that its values are on; ``problems`` are all ways in which it is not of the form.
 
     Raises:
-        Failure: the file cannot be read or is no JSON; or else every way in which it is not of the form (exit 2).
+        Failure: the file cannot be read or is no JSON (exit 2).
     """
 
     def __init__(self, path: Path) -> None:
@@ -44,10 +44,30 @@ class SpecFile:
             if place in self._lines and not (twice and place[: len(twice[-1])] == twice[-1]):
                 twice.append(place)
             self._lines[place] = line
-        problems = [self.problem(place, "the name is there twice", "each name once", "remove one") for place in twice]
-        problems += [problem for error in _validator().iter_errors(self.content) for problem in self._problems(error)]
-        if problems:
-            raise Failure(problems, exit=Exit.USAGE)
+        told = [(place, "the name is there twice", "each name once", "remove one") for place in twice]
+        told += [one for error in _validator().iter_errors(self.content) for one in _problems(error)]
+        self._wrong = [place for place, *_ in told]
+        self.problems = [self.problem(*one) for one in told]
+
+    def get(self, *place: str | int) -> Any:
+        """The value at a place; None where there is none, or one that is not of the form, in any part of it."""
+        if any(place[: len(wrong)] == wrong[: len(place)] for wrong in self._wrong):
+            return None
+        return self._at(place)
+
+    def count(self, *place: str | int) -> int:
+        """How many values the list at a place has, be they of the form or not; 0 where there is no list."""
+        told = self._at(place)
+        return len(told) if isinstance(told, list) else 0
+
+    def _at(self, place: Place) -> Any:
+        value = self.content
+        for step in place:
+            try:
+                value = value[step]
+            except (LookupError, TypeError):
+                return None
+        return value
 
     def where(self, place: Place) -> str:
         """A place for a message: ``spec.json:14: repos[0].results[2].value_text``."""
@@ -61,25 +81,26 @@ class SpecFile:
         """A problem of the value at a place."""
         return Problem(code, self.where(place), found, expected, fix)
 
-    def _problems(self, error: ValidationError) -> Iterator[Problem]:
-        """What an error of the schema amounts to: one problem for each name that is missing or unknown."""
-        place = tuple(error.absolute_path)
-        expected = str(error.schema.get("description", "")) if isinstance(error.schema, dict) else ""
-        if error.validator == "required":
-            for name in (one for one in error.validator_value if one not in error.instance):
-                yield self.problem((*place, name), "missing", _description(error.schema, name), "write it")
-        elif error.validator == "additionalProperties":
-            known = sorted(error.schema["properties"])
-            for name in sorted(error.instance.keys() - set(known)):
-                yield self.problem(
-                    (*place, name),
-                    "a name that is unknown here",
-                    f"one of {', '.join(known)}",
-                    "take it out, or correct it",
-                )
-        else:
-            shown = json.dumps(error.instance, ensure_ascii=False)
-            yield self.problem(place, shown if len(shown) <= 80 else f"{shown[:77]}...", expected)
+
+def _problems(error: ValidationError) -> Iterator[tuple[Place, str, str, str]]:
+    """What an error of the schema amounts to: one problem for each name that is missing or unknown."""
+    place = tuple(error.absolute_path)
+    expected = str(error.schema.get("description", "")) if isinstance(error.schema, dict) else ""
+    if error.validator == "required":
+        for name in (one for one in error.validator_value if one not in error.instance):
+            yield (*place, name), "missing", _description(error.schema, name), "write it"
+    elif error.validator == "additionalProperties":
+        known = sorted(error.schema["properties"])
+        for name in sorted(error.instance.keys() - set(known)):
+            yield (
+                (*place, name),
+                "a name that is unknown here",
+                f"one of {', '.join(known)}",
+                "take it out, or correct it",
+            )
+    else:
+        shown = json.dumps(error.instance, ensure_ascii=False)
+        yield place, shown if len(shown) <= 80 else f"{shown[:77]}...", expected, "correct it there"
 
 
 def _text(path: Path) -> str:

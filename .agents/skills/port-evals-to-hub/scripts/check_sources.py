@@ -32,11 +32,10 @@ except ModuleNotFoundError:
 
 from benchwright.cli import ScriptParser, Shell, command, run_script
 from benchwright.contract import Outcome
+from benchwright.hub.registry import SNAPSHOTS
 
 if TYPE_CHECKING:
     from benchwright.hub.sources import SourceCheck
-
-SNAPSHOTS = Path("reports/hf-eval-results-sources")
 
 
 def build_parser() -> ScriptParser:

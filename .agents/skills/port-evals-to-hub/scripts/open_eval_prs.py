@@ -5,7 +5,8 @@ Each result is checked first: its source, its task, its unit, its rank, and that
 is refused is not opened, with every reason. --apply asks who holds the token and what it may do, notes in the registry
 what it is about to open, opens it, and notes what came of it; then it reads the boards until the results are on them.
 A commit is never sent again: a lost answer is resolved by looking for the pull request. It may be killed and run again:
-a pull request of ours that is there is adopted. The form of a spec: references/spec.schema.json.
+a pull request of ours that is there is adopted. What the sources said is kept beside the registry. The form of a spec:
+references/spec.schema.json.
 
 Settings, from the environment or a .env: HF_TOKEN (its holder opens the pull requests), HF_ENDPOINT.
 """
@@ -30,7 +31,7 @@ except ModuleNotFoundError:
 
 from benchwright.cli import Handoff, ScriptParser, Shell, command, option, positive, run_script
 from benchwright.contract import Outcome, usage_error
-from benchwright.hub.registry import DEFAULT, Registry
+from benchwright.hub.registry import DEFAULT, SNAPSHOTS, Registry
 
 if TYPE_CHECKING:
     from benchwright.hub.opening.plan import Planner, RepoPlan
@@ -56,14 +57,19 @@ def open_eval_prs(args: argparse.Namespace, shell: Shell) -> Outcome:
     from benchwright.hub.spec import Spec
 
     if args.rebuild and args.amend:
-        raise usage_error("--amend", "beside --rebuild", "one of them")
+        raise usage_error("--amend", "beside --rebuild", "one of them", "leave one of the two out")
     spec = Spec.load(args.spec) if args.spec else None
     if args.rebuild:
         return rebuilt(args, spec, shell)
     if spec is None:
         raise usage_error("SPEC.json", "not given", "what to open", "name it; --rebuild alone needs none")
     if args.amend and len(spec.repos) != 1:
-        raise usage_error(str(args.spec), f"{len(spec.repos)} models", "with --amend, one: that of the pull request")
+        raise usage_error(
+            str(args.spec),
+            f"{len(spec.repos)} models",
+            "with --amend, one: that of the pull request",
+            "leave the others out",
+        )
     if not args.apply:
         outcome = shown(args, spec, shell)
     else:
@@ -94,7 +100,7 @@ def applied(args: argparse.Namespace, spec: Spec, registry: Registry, shell: She
     from benchwright.hub.opening.rights import holder_of
     from benchwright.hub.writing import Writer, alone
 
-    planner = planner_for(registry)
+    planner = planner_for(registry, snapshots=True)
     holder = holder_of(planner.hub)
     holder.check(repo.repo for repo in spec.repos)
     planner = planner.of(holder.name)
@@ -138,18 +144,18 @@ def rebuilt(args: argparse.Namespace, spec: Spec | None, shell: Shell) -> Outcom
     return report.rebuilt(found, str(args.registry), str(aside) if aside else None)
 
 
-def planner_for(registry: Registry) -> Planner:
-    """The planner of a run, which does not know yet who we are."""
+def planner_for(registry: Registry, *, snapshots: bool = False) -> Planner:
+    """The planner of a run, which does not know yet who we are; ``snapshots``: what sources say is kept."""
     from benchwright.hub.boards import Boards
     from benchwright.hub.client import Hub
     from benchwright.hub.opening.evidence import evidence_of
     from benchwright.hub.opening.plan import Planner
-    from benchwright.hub.sources.reading import Sources
+    from benchwright.hub.sources import Snapshots, Sources
     from benchwright.objects.credentials import settings_from_environment
 
     hub = Hub.of(settings_from_environment())
     registry.check_hub(hub.endpoint)
-    sources = Sources(hub)
+    sources = Sources(hub, Snapshots(registry.path.with_name(SNAPSHOTS.name)) if snapshots else None)
     return Planner(Boards(hub), registry, lambda result: evidence_of(result, sources))
 
 

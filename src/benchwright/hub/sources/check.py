@@ -11,10 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from benchwright.contract import Exit, Failure, Problem, counted
+from benchwright.hub.client import Hub
+from benchwright.hub.model_repo import RepoMissing, model_repo
 from benchwright.hub.sources.find import Miss, Place, find
-from benchwright.hub.sources.naming import are_named, benchmark_names, model_names
+from benchwright.hub.sources.naming import are_named, benchmark_names
 from benchwright.hub.sources.origin import is_finished, names_figure_or_control, propose
-from benchwright.hub.sources.questions import Evidence, Question, questions_of
+from benchwright.hub.sources.questions import Evidence, Question, is_of, questions_of
 from benchwright.hub.sources.reading import Document, Reading, Sources
 from benchwright.hub.spec import Result, Spec
 
@@ -27,8 +29,8 @@ class SourceCheck:
     """What the sources say of one result.
 
     ``places`` print the number, the likeliest first; ``misses`` are numbers that come close to it. ``documents``
-    were read for it. ``failure`` are the problems of a source that cannot be read, with ``failure_exit``. ``warnings``
-    are for a person to know; `blocks` keeps the result from being posted.
+    were read for it. ``failure`` are the problems of a source that cannot be read, and of weights that are not the
+    model's, with ``failure_exit``. ``warnings`` are for a person to know; `blocks` keeps the result from being posted.
     """
 
     result: Result
@@ -92,6 +94,14 @@ def check_spec(spec: Spec, sources: Sources) -> tuple[SourceCheck, ...]:
 
 def check_result(result: Result, sources: Sources) -> SourceCheck:
     """A result against its cited source, and against the model's card, whose digits win."""
+    check = _check(result, sources)
+    lost = _other_checkpoint(result, sources.hub)
+    if lost is None:
+        return check
+    return replace(check, failure=(*check.failure, *lost.problems), failure_exit=max(check.failure_exit, lost.exit))
+
+
+def _check(result: Result, sources: Sources) -> SourceCheck:
     reading, card = sources.read(result.source), sources.card(result.repo)
     if reading.failure is not None:
         return SourceCheck(
@@ -124,6 +134,22 @@ def check_result(result: Result, sources: Sources) -> SourceCheck:
     return replace(check, warnings=tuple(_warnings(check, reading, card, in_card[0], named)))
 
 
+def _other_checkpoint(result: Result, hub: Hub) -> Failure | None:
+    """Why the evaluated weights are not those of the model, which may have another name by now; None where they are."""
+    told = result.checkpoint or result.repo
+    if told.lower() == result.repo.lower():
+        return None
+    try:
+        if model_repo(hub, told).id == model_repo(hub, result.repo).id:
+            return None
+    except RepoMissing:
+        pass  # no name of this model at any rate
+    except Failure as failure:
+        return Failure(_failed(result, failure), exit=failure.exit)
+    found = f"the weights of {told} were evaluated"
+    return Failure(Problem("other-checkpoint", result.place, found, f"those of {result.repo}", "take the result out"))
+
+
 def _failed(result: Result, failure: Failure) -> tuple[Problem, ...]:
     return tuple(replace(one, where=result.place, found=f"{one.where}: {one.found}") for one in failure.problems)
 
@@ -142,7 +168,7 @@ def _same(reading: Reading, card: Reading) -> bool:
 
 
 def _likeliness(place: Place, named: tuple[str, ...], repo: str) -> int:
-    return 4 * are_named(named, place.words) + 2 * are_named(model_names(repo)[:1], place.words) + place.exact
+    return 4 * are_named(named, place.words) + 2 * is_of(repo, place) + place.exact
 
 
 def _state(visible: list[Place], places: tuple[Place, ...]) -> State:

@@ -33,7 +33,10 @@ NOT_SHOWN = "a part that is not shown at first"
 DATA_ATTRIBUTES = ("aria-label", "title", "value", "content")
 """Attributes that may hold numbers, beside those called ``data-*``."""
 
-Role = Literal["", "table", "tr", "td", "raised", "dropped", "hidden", "figure", "details", "svg"]
+SCRIPTED = frozenset({"msub", "msubsup", "msup"})
+"""Elements of formulas whose first part is what the others are raised or lowered at."""
+
+Role = Literal["", "table", "tr", "td", "raised", "dropped", "hidden", "note", "figure", "details", "svg"]
 """What an open element does to the text within it."""
 PARTS: dict[str, Role] = {"table": "table", "tr": "tr", "td": "td", "th": "td"}
 ROLES: dict[str, Role] = {
@@ -72,8 +75,13 @@ def part_of(tag: str, told: Attributes) -> str:
 
 
 def is_dropped(tag: str, told: Attributes) -> bool:
-    """Whether an element only says again what stands beside it: KaTeX writes a formula twice."""
-    return tag in DROPPED or "katex-html" in told.get("class", "").split()
+    """Whether an element only says again what stands beside it: KaTeX writes a formula twice, arXiv a note's mark."""
+    return tag in DROPPED or not {"katex-html", "ltx_tag_note"}.isdisjoint(told.get("class", "").split())
+
+
+def is_note(told: Attributes) -> bool:
+    """Whether an element is a footnote that stands where its mark is, as in arXiv's HTML."""
+    return "ltx_note_outer" in told.get("class", "").split()
 
 
 def is_unseen(told: Attributes) -> bool:

@@ -10,8 +10,9 @@ from functools import partial
 from itertools import islice
 from typing import Literal
 
+from benchwright.hub.sources import marks
 from benchwright.hub.sources.numbers import Number, numbers_in
-from benchwright.hub.sources.page import Page, Passage, Table, shown
+from benchwright.hub.sources.page import LOWERED, RAISED, SYMBOLS, Page, Passage, Table, shown
 
 MOST_PLACES = 50
 """Of one number on one page; what prints it more often is no place to look for it."""
@@ -20,7 +21,10 @@ _LONGEST_QUOTE = 240
 _LONG_CELL = 120
 _MOST_QUOTED = 60
 """Cells of a row."""
-_SENTENCE_END = re.compile(r"(?<=[.!?;])[\"')\]*]*\s+(?=[\"'(\[*]*[A-Z0-9À-Þ]|[†‡§¶])|\n")
+_SENTENCE_END = re.compile(
+    rf"(?<=[.!?;])(?:[\"')\]*]|{RAISED}[^{RAISED}{LOWERED}]{{1,20}}{LOWERED}|\[\^[\w-]{{1,20}}\])*\s+"
+    rf"(?=[\"'(\[*]*[A-Z0-9À-Þ]|[(\[]?[{SYMBOLS}]|{RAISED})|\n"
+)
 
 
 @dataclass(frozen=True)
@@ -30,8 +34,8 @@ class Place:
     In a table ``row`` and ``column`` are the headers, ``group`` the line over its rows; ``quote`` is the row, or the
     sentence of a text. ``label`` is the image, or where hidden words are; ``control`` what opens a folded section.
     ``exact``: in the very digits that were looked for; ``percent``: with that sign; ``about``: said not to be exact.
-    ``marks`` are those of notes, at the number or at its headers. ``near`` are the texts around it, where its
-    conditions are told.
+    ``marks`` are those of notes, at the number or at its headers; ``asides`` may be such, if a note explains them.
+    ``near`` are the texts around it, where its conditions are told, ``beside`` the passages next to that of a sentence.
     """
 
     document: str
@@ -48,14 +52,21 @@ class Place:
     exact: bool = True
     percent: bool = False
     marks: tuple[str, ...] = ()
+    asides: tuple[str, ...] = field(default=(), repr=False)
     about: bool = False
     near: tuple[str, ...] = field(default=(), repr=False)
+    beside: tuple[str, ...] = field(default=(), repr=False)
     table: Table | None = field(default=None, repr=False, compare=False)
 
     @property
     def words(self) -> str:
         """All that says what the number is."""
         return "\n".join((self.row, self.column, self.group, self.caption, self.heading, self.label, self.quote))
+
+    @property
+    def headers(self) -> str:
+        """What says it of this number alone: the headers, or the sentence."""
+        return "\n".join((self.row, self.column, self.group)) if self.kind == "table" else self.quote
 
 
 @dataclass(frozen=True)
@@ -137,9 +148,9 @@ def _all(page: Page, search: _Search) -> Iterator[tuple[Number, Callable[[], Pla
         for row, column, cell in table.cells():
             for number in numbers_in(cell.text, search.is_close):
                 yield number, partial(_in_table, table, row, column, number, search)
-    for passage in page.passages:
+    for place, passage in enumerate(page.passages):
         for number in numbers_in(passage.text, search.is_close):
-            yield number, partial(_in_passage, passage, number, search)
+            yield number, partial(_in_passage, passage, number, search, page.beside(place))
 
 
 def _in_table(table: Table, row: int, column: int, number: Number, search: _Search) -> Place:
@@ -161,16 +172,20 @@ def _in_table(table: Table, row: int, column: int, number: Number, search: _Sear
         control=shown(table.control),
         exact=_same_digits(number.text, search.digits),
         percent=number.percent,
-        marks=tuple(
-            dict.fromkeys([*([number.marks] if number.marks else []), *_marks_of((*headers, shown(table.caption)))])
+        marks=_once(
+            marks.each(number.marks),
+            *([] if long else [marks.in_cell(text)]),
+            *(marks.in_header(header) for header in headers),
+            marks.at_end(shown(table.caption)),
         ),
+        asides=_once(*(marks.raised_in(header) for header in headers), marks.raised_at_end(table.caption)),
         about=number.about,
         near=tuple(one for one in (text, *headers, table.caption, table.heading, table.before, *table.after) if one),
         table=table,
     )
 
 
-def _in_passage(passage: Passage, number: Number, search: _Search) -> Place:
+def _in_passage(passage: Passage, number: Number, search: _Search, beside: tuple[str, ...]) -> Place:
     return Place(
         document=search.document,
         kind=passage.kind,
@@ -181,9 +196,11 @@ def _in_passage(passage: Passage, number: Number, search: _Search) -> Place:
         control=shown(passage.control),
         exact=_same_digits(number.text, search.digits),
         percent=number.percent,
-        marks=(number.marks,) if number.marks else (),
+        marks=_once(marks.each(number.marks)),
+        asides=_once(marks.in_sentence(passage.text[slice(*_sentence(passage.text, number, noted=True))])),
         about=number.about,
         near=tuple(one for one in (passage.text if passage.kind != "hidden" else "", passage.heading) if one),
+        beside=beside,
     )
 
 
@@ -191,28 +208,30 @@ def _same_digits(printed: str, digits: str) -> bool:
     return re.sub(r"[^0-9.]", "", printed) == re.sub(r"[^0-9.]", "", digits)
 
 
-_HEADER_MARK = re.compile(r"[†‡*§¶]+(?=\s|$|/)|\^([a-z0-9†‡*]{1,2})(?=\s|$)")
-
-
-def _marks_of(headers: Iterable[str]) -> list[str]:
-    """The marks of notes at the ends of words in headers."""
-    return [found[0].strip("^") for header in headers for found in _HEADER_MARK.finditer(header)]
+def _once(*told: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one for several in told for one in several))
 
 
 def _quote(text: str, number: Number) -> str:
     """The sentence that a number is in."""
-    begin, end = 0, len(text)
-    for gap in _SENTENCE_END.finditer(text, max(number.begin - 2000, 0), min(number.end + 2000, len(text))):
-        if gap.end() <= number.begin:
-            begin = gap.end()
-        elif gap.start() >= number.end:
-            end = gap.start()
-            break
+    begin, end = _sentence(text, number)
     if end - begin > _LONGEST_QUOTE:
         half = _LONGEST_QUOTE // 2
         first, last = max(begin, number.begin - half), min(end, number.end + half)
         return f"{'...' if first > begin else ''}{shown(text[first:last])}{'...' if last < end else ''}"
     return shown(text[begin:end])
+
+
+def _sentence(text: str, number: Number, *, noted: bool = False) -> tuple[int, int]:
+    """Where the sentence is that a number is in; ``noted``: with the marks behind its end."""
+    begin, end = 0, len(text)
+    for gap in _SENTENCE_END.finditer(text, max(number.begin - 2000, 0), min(number.end + 2000, len(text))):
+        if gap.end() <= number.begin:
+            begin = gap.end()
+        elif gap.start() >= number.end:
+            end = gap.end() if noted else gap.start()
+            break
+    return begin, end
 
 
 def _cut(text: str) -> str:

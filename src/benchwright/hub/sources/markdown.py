@@ -11,6 +11,7 @@ from benchwright.hub.sources.markup import read_markup
 from benchwright.hub.sources.page import Page, Passage, plain
 
 _MOST_CHARACTERS = 4 * 2**20
+_FOOTNOTE = re.compile(r"^\[\^([^\]\s]{1,40})\]:[ \t]*|(?<!\\)\[\^([^\]\s]{1,40})\]", re.MULTILINE)
 _METADATA = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 
 
@@ -29,11 +30,16 @@ def read_markdown(text: str) -> Page:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     metadata = _METADATA.match(text)
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    page = read_markup(parser.render(text[metadata.end() :] if metadata else text))
+    page = read_markup(parser.render(_FOOTNOTE.sub(_raised, text[metadata.end() :] if metadata else text)))
     if metadata is None:
         return page
     hidden = Passage(plain(metadata[1]), kind="hidden", label="the card's metadata")
     return replace(page, passages=(*page.passages, hidden))
+
+
+def _raised(found: re.Match[str]) -> str:
+    """A footnote's mark as the Hub shows it, which begins a line of its own where the note is."""
+    return f"\n<sup>{escape(found[1])}</sup> " if found[1] else f"<sup>{escape(found[2])}</sup>"
 
 
 def read_plain(text: str) -> Page:

@@ -23,10 +23,12 @@ from benchwright.hub.sources.elements import (
     NOT_SHOWN,
     PARTS,
     ROLES,
+    SCRIPTED,
     VOID,
     Attributes,
     Role,
     is_dropped,
+    is_note,
     is_unseen,
     number,
     part_of,
@@ -98,6 +100,7 @@ class _Open:
     role: Role = ""
     label: str = ""
     since: int = 0
+    parts: int = 0
 
 
 class _Reader(HTMLParser):
@@ -111,6 +114,7 @@ class _Reader(HTMLParser):
         self._controls: list[str] = []
         self._words: list[str] = []
         self._hidden: list[str] = []
+        self._notes: list[list[str]] = []
         self._drawn: list[str] = []
         self._heading, self._text = "", ""
         self._until = time.monotonic() + _SECONDS
@@ -184,8 +188,14 @@ class _Reader(HTMLParser):
             return _Open(tag, "dropped")
         if tag in HIDDEN or is_unseen(told):
             return _Open(tag, "hidden", HIDDEN.get(tag, NOT_SHOWN))
+        if is_note(told):
+            return _Open(tag, "note")
         if part:
             return _Open(tag, PARTS[part], part)
+        if self._open and self._open[-1].tag in SCRIPTED:
+            self._open[-1].parts += 1
+            if self._open[-1].parts > 1:
+                return _Open(tag, "raised")
         return _Open(tag, ROLES.get(tag, ""), told.get("aria-label", ""), len(self._passages))
 
     def _begin(self, opened: _Open, told: Attributes) -> None:
@@ -204,6 +214,8 @@ class _Reader(HTMLParser):
                 self._buffer().append(RAISED)
             case "hidden" if self._roles["hidden"] == 1:
                 self._hidden = []
+            case "note":
+                self._notes.append([])
             case "figure":
                 self._figures.append(_Figure())
             case "details":
@@ -281,6 +293,8 @@ class _Reader(HTMLParser):
             self._buffer().append(LOWERED)
         elif role == "hidden" and self._roles["hidden"] == 1:
             self._add("".join(self._hidden), "hidden", opened.label)
+        elif role == "note":
+            self._add("".join(self._notes.pop()), "text", "")
         elif role == "svg" and self._roles["svg"] == 1:
             self._add(" ".join(self._drawn), "image", opened.label or "a drawing")
         elif role == "figure":
@@ -323,6 +337,8 @@ class _Reader(HTMLParser):
             return self._hidden
         if self._roles["svg"]:
             return self._drawn
+        if self._notes:
+            return self._notes[-1]
         if self._tables and self._tables[-1].words is not None:
             return self._tables[-1].words
         return self._words

@@ -8,18 +8,42 @@ from benchwright.hub.sources.find import Place
 
 _LONGEST_QUOTE = 160
 _NUMBERED = re.compile(r"(?:table|tab\.|figure|fig\.)\s*[A-Z]?\.?\d+[a-z]?", re.I)
-_FIGURE_OR_CONTROL = re.compile(
-    r"\b(?:figures?|fig\.|charts?|plots?|graphs?|diagrams?|images?|screenshots?|bars?|curves?|pickers?|toggles?|menus?|drop-?downs?"
-    r"|tabs?|buttons?|selectors?|sliders?|filters?|checkbox(?:es)?|switch(?:es)?|click(?:s|ed|ing)?|hover(?:s|ed|ing)?"
-    r"|expand(?:s|ed|ing)?|unfold(?:s|ed|ing)?|reveal(?:s|ed|ing)?|select(?:s|ed|ing)?|open(?:s|ed|ing)?)\b",
+_QUOTED = re.compile(r'"[^"]*"|\u201c[^\u201d]*\u201d')
+_HEADERS = re.compile(r"[^,;()]*\b(?:rows?|columns?|cells?)\b[^,;()]*", re.I)
+"""What names a place in a table: a benchmark may be called after charts."""
+_FIGURE = re.compile(
+    r"\b(?:figures?|fig\.|figs\.)\s*[A-Z]?\.?\d"
+    r"|\b(?:bars?|curves?|screenshots?|info-?graphics?)\b"
+    r"|\b(?:bar|line|scatter|radar|spider|pie) ?(?:charts?|plots?|graphs?|diagrams?)\b"
+    r"|\b(?:figure|images?|pictures?|charts?|plots?|graphs?|diagrams?)"
+    r"(?=\s*(?:$|[,;:.()]|(?:\d+|above|at|behind|below|beside|called|from|in|next|of|on|over|showing|that|titled|under|which|with)\b))",
     re.I,
 )
+_CONTROL = re.compile(
+    r"\b(?:pickers?|toggles?|drop-?downs?|check ?box(?:es)?|sliders?|tool ?tips?|buttons?)\b"
+    r"|\b(?:click(?:s|ed|ing)?|hover(?:s|ed|ing)?|unfold(?:s|ed|ing)?)\b",
+    re.I,
+)
+_VERB = (
+    r"(?:(?:^|[(,;:]\s*|\b(?:after|and|by|first|must|please|then|to|you) )"
+    r"(?:choos(?:e|ing)|expand(?:ing)?|filter(?:ing)?|open(?:ing)?|pick(?:ing)?|press(?:ing)?|reveal(?:ing)?|select(?:ing)?|set(?:ting)?"
+    r"|switch(?:ing)?|tap(?:ping)?)(?![\w-])"
+    r"|\b(?:chosen|expanded|filtered|opened|picked|pressed|revealed|selected|set to|switched)\b)"
+)
+_NOUN = r"\b(?:accordions?|filters?|legends?|lists?|menus?|options?|sections?|selectors?|switch(?:es)?|tabs?)\b"
+_ACTION = re.compile(rf"{_VERB}[^,;()]*{_NOUN}|{_NOUN}[^,;()]*,? {_VERB}", re.I)
 _UNFINISHED = re.compile(r"<[^<>]*>")
 
 
 def names_figure_or_control(origin: str | None) -> bool:
-    """Whether an origin says which figure has the number, or what reveals it: a reviewer cannot search for it then."""
-    return bool(origin) and is_finished(origin) and _FIGURE_OR_CONTROL.search(str(origin)) is not None
+    """Whether an origin says which figure has the number, or what reveals it: a reviewer cannot search for it then.
+
+    What it quotes, and the rows and columns that it names, say neither.
+    """
+    if not origin or not is_finished(origin):
+        return False
+    told = _HEADERS.sub(" ", _QUOTED.sub(" ", origin))
+    return any(pattern.search(told) for pattern in (_FIGURE, _CONTROL, _ACTION))
 
 
 def is_finished(origin: str | None) -> bool:

@@ -16,10 +16,26 @@ RAISED, LOWERED = "\ue000", "\ue001"
 """The beginning and the end of what is raised or lowered."""
 THIN, FIRM = "\u2009", "\u00a0"
 """Spaces that may stand within a number: all thin ones, and the one at which no line ends."""
+SYMBOLS = "†‡*§¶#‖∥※★☆⋆✝✦◇◆♠♣♥♦♯"
+"""What marks notes, beside what is raised."""
 _THIN = "\u2006\u2007\u2008\u2009\u200a\u202f"
 _NOTHING = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufeff"
 _STYLES = ("<font>", "<wide>", "<narrow>")
 _RAISED = re.compile(f"{RAISED}([^{RAISED}{LOWERED}]*){LOWERED}")
+_LATEX = {
+    "dagger": "†", "dag": "†", "textdagger": "†", "ddagger": "‡", "ddag": "‡", "textdaggerdbl": "‡",
+    "ast": "*", "textasteriskcentered": "*", "star": "⋆", "bigstar": "★", "S": "§", "P": "¶",
+    "sharp": "♯", "diamond": "◇", "diamondsuit": "◇", "spadesuit": "♠", "clubsuit": "♣", "heartsuit": "♥", "pm": "±",
+}  # fmt: skip
+_LATEX_COMMAND = re.compile(rf"\\({'|'.join(sorted(_LATEX, key=len, reverse=True))})(?![A-Za-z])(?:\{{\}})?")
+_LATEX_WORDS = r"(?:\\(?:text|textrm|mathrm|mathsf)\{)?"
+_LATEX_RAISED = (
+    # math of its own, $^{1}$: whatever is raised is no power of the number before it
+    re.compile(rf"(?:\$|\\\()\s?(?:\{{\}})?\^\s?\{{?{_LATEX_WORDS}([^{{}}$^\\]{{1,12}}?)\}}{{0,2}}\s?(?:\$|\\\))"),
+    re.compile(r"\\(?:textsuperscript|tnote|footnotemark)\s?[\[{]([^{}\[\]]{1,12})[\]}]"),
+    re.compile(rf"\^\s?\{{{_LATEX_WORDS}([{SYMBOLS}]{{1,4}}|[a-z])\}}{{1,2}}"),
+    re.compile(rf"\^([{SYMBOLS}]{{1,4}}|[a-z](?![A-Za-z0-9]))"),
+)
 _MOST_SPANNED = 200
 _MOST_PLACES = 200_000
 
@@ -40,24 +56,37 @@ class _Characters(dict[int, str]):
             return THIN
         if character in "\u2212\u2010\u2011\ufe63\uff0d":
             return "-"
-        if character == "\u2217":
+        if character in "\u2217\u204e\ufe61":
             return "*"
         if character.isspace() and character not in f"{FIRM}\n":
             return " "
         kind, _, codes = unicodedata.decomposition(character).partition(" ")
         if kind in _STYLES:
             return "".join(chr(int(code, 16)) for code in codes.split())
-        if kind in ("<super>", "<sub>") and character.isdigit():
+        if kind in ("<super>", "<sub>") and _is_mark(character):
             return f"{RAISED}{unicodedata.normalize('NFKC', character)}{LOWERED}"
         return character if character.isascii() or not character.isdecimal() else str(unicodedata.decimal(character))
+
+
+def _is_mark(character: str) -> bool:
+    """Whether a raised or lowered character is a digit, a letter or a plus; not a word's ending, such as ``º``."""
+    return character.isdigit() or unicodedata.category(character) == "Lm" or character == "\u207a"
 
 
 _CHARACTERS = _Characters()
 
 
 def plain(text: str) -> str:
-    """A text in plain characters, with its line breaks and without further spaces at the ends of lines."""
-    lines = (re.sub(r" {2,}", " ", line).strip(f" {FIRM}{THIN}") for line in text.translate(_CHARACTERS).split("\n"))
+    """A text in plain characters, with its line breaks and without further spaces at the ends of lines.
+
+    Signs that are written as commands of LaTeX are the signs, and what it raises as a note's mark is raised.
+    """
+    text = text.translate(_CHARACTERS)
+    if "\\" in text or "^" in text:
+        text = _LATEX_COMMAND.sub(lambda found: _LATEX[found[1]], text)
+        for pattern in _LATEX_RAISED:
+            text = pattern.sub(f"{RAISED}\\1{LOWERED}", text)
+    lines = (re.sub(r" {2,}", " ", line).strip(f" {FIRM}{THIN}") for line in text.split("\n"))
     return "\n".join(line for line in lines if line)
 
 
@@ -155,8 +184,17 @@ class Page:
     def texts(self) -> Iterable[str]:
         """Every text that is shown."""
         yield from (passage.text for passage in self.passages if passage.kind == "text")
-        for table in self.tables:
-            yield from (cell.text for _, _, cell in table.cells())
+        yield from self.cells()
+
+    def beside(self, place: int) -> tuple[str, ...]:
+        """The passages next to one, under the same heading: one before it, two after it."""
+        heading = self.passages[place].heading
+        around = (*self.passages[max(place - 1, 0) : place], *self.passages[place + 1 : place + 3])
+        return tuple(one.text for one in around if one.kind == "text" and one.heading == heading)
+
+    def cells(self) -> Iterable[str]:
+        """Every cell of a table."""
+        return (cell.text for table in self.tables for _, _, cell in table.cells())
 
 
 class Grid:

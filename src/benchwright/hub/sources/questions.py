@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from benchwright.hub.sources.find import FINER, Miss, Place
-from benchwright.hub.sources.naming import are_named, model_names
+from benchwright.hub.sources.naming import are_named, is_exactly, model_names, sibling
 from benchwright.hub.sources.page import shown
 from benchwright.hub.sources.reading import Reading
-from benchwright.hub.sources.signs import kinds, legends, signs_in, signs_of
+from benchwright.hub.sources.signs import Sign, kinds, legends, signs_in, signs_of, trained_on
 from benchwright.hub.spec import Result
 
 _MOST_QUOTES = 8
@@ -64,8 +65,12 @@ class Evidence:
         return self.reading.card_of is not None and self.reading.card_of == self.card.card_of
 
     def _names(self, place: Place) -> tuple[bool, bool]:
-        own = model_names(self.result.repo)[:1]
-        return are_named(self.named, place.words), are_named(own, place.words)
+        return are_named(self.named, place.words), is_of(self.result.repo, place)
+
+
+def is_of(repo: str, place: Place) -> bool:
+    """Whether a place names a model by its whole name, and not only another whose name begins with it."""
+    return are_named(model_names(repo)[:1], place.words) and not sibling(repo, place.headers)
 
 
 def questions_of(evidence: Evidence) -> tuple[Question, ...]:
@@ -107,10 +112,16 @@ def _about_place(evidence: Evidence) -> Iterator[Question]:
         yield Question("benchmark", text, (place.quote,))
     cells = [] if place.table is None else [shown(cell.text) for _, _, cell in place.table.cells()]
     names, elsewhere = _named_in(cells, repo)
-    told = (place.row, place.column, place.group, place.caption, "" if place.table else place.quote)
-    if are_named(names, "\n".join(told)):
-        return
-    if elsewhere:
+    told = place.headers if elsewhere else f"{place.headers}\n{place.caption}"
+    if are_named(names, told):
+        other = sibling(repo, told)
+        alone = next((one for one in cells if is_exactly(repo, one)), "")
+        if other:
+            yield Question("model", f"the number is that of {other}: is it the model in this repo?", (place.quote,))
+        elif alone and not any(is_exactly(repo, one) for one in re.split(" / |\n", place.headers)):
+            text = f"the table has {alone} by itself elsewhere: is this number the model's?"
+            yield Question("model", text, (place.quote,))
+    elif elsewhere:
         yield Question("model", f"the table has {elsewhere} elsewhere: is this number the model's?", (place.quote,))
     elif not evidence.from_own_card:
         yield Question("model", f"nothing at the number names {names[0]}: is it that one's?", (place.quote,))
@@ -152,15 +163,21 @@ def _about_signs(evidence: Evidence) -> Iterator[Question]:
     """What the words around the places, and anywhere in the sources, give reason to ask."""
     documents = evidence.reading.documents
     marks = {mark for place in evidence.likeliest for mark in place.marks}
+    asides = {mark for place in evidence.likeliest for mark in place.asides} - marks
     near = tuple(dict.fromkeys(text for place in evidence.likeliest for text in place.near))
     everything = [text for document in documents for text in document.page.texts()]
-    notes = {mark: _few(legends(near, mark) or legends(everything, mark)) for mark in sorted(marks)}
-    everywhere = {kind.code for kind in kinds() if kind.everywhere}
+    notes = {mark: _few(legends(near, mark) or legends(everything, mark)) for mark in sorted(marks | asides)}
+    notes = {mark: said for mark, said in notes.items() if said or mark in marks}
     quotes: defaultdict[str, list[str]] = defaultdict(list)
     explained = (sign for said in notes.values() for sign in signs_in(said))
-    around = (sign for sign in signs_in(near) if not sign.mark or sign.mark in marks)
+    around = (sign for sign in signs_in(near) if _is_about(sign, notes, evidence.likeliest))
+    beside = signs_in(dict.fromkeys(text for place in evidence.likeliest for text in place.beside))
     elsewhere = (sign for document in documents for sign in signs_of(document.page))
-    for sign in (*explained, *around, *(one for one in elsewhere if not one.mark or one.code in everywhere)):
+    far = (
+        *(sign for sign in beside if sign.reach != "nearby" and not sign.marks),
+        *(sign for sign in elsewhere if sign.reach == "anywhere" or _speaks_of(sign, evidence.named[:1])),
+    )
+    for sign in (*explained, *around, *far, *trained_on(everything, evidence.named[0])):
         quotes[sign.code].append(sign.quote)
     for mark, said in notes.items():
         if not said and set(mark) & set(_DAGGERS):
@@ -171,6 +188,17 @@ def _about_signs(evidence: Evidence) -> Iterator[Question]:
     if notes:
         told = tuple(f"{mark}: {' '.join(said) or 'no note says what it means'}" for mark, said in notes.items())
         yield Question("mark", "a note is marked at the number: does it change what the number is?", told)
+
+
+def _is_about(sign: Sign, notes: Mapping[str, object], places: Iterable[Place]) -> bool:
+    """Whether a sign near a number is about it, and no note of other numbers."""
+    own = any(sign.quote in place.quote or place.quote in sign.quote for place in places)
+    return own or not sign.marks or not notes.keys().isdisjoint(sign.marks)
+
+
+def _speaks_of(sign: Sign, named: tuple[str, ...]) -> bool:
+    """Whether a sign far from a number may be about it all the same."""
+    return not sign.marks and (sign.about_results or are_named(named, sign.quote))
 
 
 def _few(quotes: Iterable[str]) -> tuple[str, ...]:

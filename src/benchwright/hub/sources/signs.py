@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
+from benchwright.hub.sources import marks
 from benchwright.hub.sources.find import sentences
-from benchwright.hub.sources.numbers import MARKS
-from benchwright.hub.sources.page import LOWERED, RAISED, Page, shown
+from benchwright.hub.sources.naming import name_pattern
+from benchwright.hub.sources.page import Page, shown
 
 _SIGNS = Path(__file__).with_name("signs.yaml")
 _LONGEST_SENTENCE = 2000
@@ -22,32 +24,61 @@ _EVALUATION = re.compile(
     r"\b(?:scor|result|evaluat|benchmark|accura|report|measure|metric|number|setting|protocol|perform|leaderboard)",
     re.I,
 )
-_PART = re.compile(
-    r"\b(\d[\d,]*)\s?(?:/|of(?: the)?|out of)\s?(\d[\d,]*)"
-    r" (?:\w+ )?(?:tasks|problems|questions|instances|samples|examples|items)\b",
-    re.I,
+_ABOUT_OTHERS = re.compile(r"[\W\d]*(?:references|bibliography|citations?|cite|acknowledge?ments?)\b", re.I)
+"""Headings of what is not about the model."""
+_TASKS = r"(?:tasks|problems|questions|instances|samples|examples|items)"
+_PARTS = (
+    re.compile(
+        rf"\b(?P<part>\d[\d,]*)\s?(?:/|(?:out )?of(?: the| all)?)\s?(?P<all>\d[\d,]*) (?:\w+ )?{_TASKS}\b", re.I
+    ),
+    re.compile(rf"\b(?P<part>\d[\d,]*) (?:\w+ )?{_TASKS} (?:out )?of (?:the |all )?(?P<all>\d[\d,]*)\b", re.I),
 )
-_LEGEND = re.compile(rf"\s*(?:([{MARKS}]+)|{RAISED}([^{RAISED}{LOWERED}]{{1,4}}){LOWERED})")
+_TRAINING = (
+    r"(?:(?:pre|post)-?)?train(?:s|ed|ing)?|fine-?tun(?:e|es|ed|ing)|RL|RLVR|SFT|DPO|reinforcement learning|distill\w+"
+)
+_OF_SCORES = (
+    "accura|achiev|after|cost|curve|evaluat|improv|loss|measur|outperform|perform|reach|report|result|scal|scor|test|vs"
+)
+_BETWEEN = rf"(?:(?!\b(?:{_OF_SCORES})\w*)[^.;,])"
+_TRAINED = (
+    rf"\b(?:{_TRAINING})\b{_BETWEEN}{{{{0,40}}}}\b(?:on|from|using|includ\w+|contain\w*)\b{_BETWEEN}{{{{0,40}}}}"
+    r"(?:(?-i:[A-Z])[\w-]*, (?:and )?){{0,6}}{name}",
+    r"{name}[^.;,]{{0,20}}\btrain(?:ing)?[- ](?:set|split|data|portion|part|partition|questions|problems)\b",
+    rf"{{name}}{_BETWEEN}{{{{0,60}}}}\b(?:in|into|part of|for)\b{_BETWEEN}{{{{0,30}}}}"
+    rf"\b(?:{_TRAINING}|corpus|corpora)\b",
+    rf"\b(?:seen?|saw|encountered|exposed to)\b{_BETWEEN}{{{{0,30}}}}{{name}}",
+)
+"""Of what says that a benchmark, ``{{name}}``, was trained on."""
+_NOT_TRAINED = re.compile(
+    r"\b(?:not|never|no|none|without|excluded?|excluding|held[- ]out|removed?|unseen)\b|n't\b", re.I
+)
+
+Reach = Literal["anywhere", "words", "nearby"]
+_REACHES: tuple[Reach, ...] = ("anywhere", "words", "nearby")
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of signs: what to ask, whether a sign anywhere on the page counts, and the words."""
+    """A kind of signs: what to ask, the words by how far from the number they count, and what is no sign."""
 
     code: str
     ask: str
-    everywhere: bool
-    words: re.Pattern[str]
+    words: Mapping[Reach, re.Pattern[str]]
     but: re.Pattern[str] | None
 
 
 @dataclass(frozen=True)
 class Sign:
-    """A sentence with a sign. ``mark`` is that of the note which it is; ``about_results``: it speaks of evaluation."""
+    """A sentence with a sign.
+
+    ``marks`` are those that it explains. ``reach`` says where it counts: ``words`` do elsewhere where the sentence is
+    ``about_results``, that is, speaks of evaluation.
+    """
 
     code: str
     quote: str
-    mark: str = ""
+    marks: tuple[str, ...] = ()
+    reach: Reach = "nearby"
     about_results: bool = False
 
 
@@ -58,7 +89,12 @@ def kinds() -> tuple[Kind, ...]:
 
     told = yaml.safe_load(_SIGNS.read_text("utf-8"))
     return tuple(
-        Kind(code, one["ask"], one["where"] == "page", _any(one["words"]), _any(one["but"]) if "but" in one else None)
+        Kind(
+            code,
+            one["ask"],
+            {reach: _any(one[reach]) for reach in _REACHES if reach in one},
+            _any(one["but"]) if "but" in one else None,
+        )
         for code, one in told.items()
     )
 
@@ -66,41 +102,59 @@ def kinds() -> tuple[Kind, ...]:
 def signs_in(texts: Iterable[str]) -> Iterator[Sign]:
     """The signs in plain texts, sentence by sentence."""
     for text in texts:
-        for sentence in sentences(text):
-            mark = legend_mark(sentence)
+        for sentence in (note for one in sentences(text) for note in marks.notes(one)):
+            explained = marks.explained(sentence)
             for said in _stretches(shown(sentence)):
+                about = bool(_EVALUATION.search(said))
                 for kind in kinds():
-                    place = _place_of_sign(kind, said)
-                    if place is not None:
-                        yield Sign(kind.code, _around(said, place), mark, bool(_EVALUATION.search(said)))
+                    found = _sign(kind, said)
+                    if found is not None:
+                        yield Sign(kind.code, _around(said, found[1]), explained, found[0], about)
 
 
 @functools.lru_cache(maxsize=64)
 def signs_of(page: Page) -> tuple[Sign, ...]:
-    """The signs of a page that count wherever they are, each sentence once."""
-    everywhere = {kind.code for kind in kinds() if kind.everywhere}
-    found = (sign for sign in signs_in(page.texts()) if sign.code in everywhere or sign.about_results)
-    return tuple(dict.fromkeys(found))
+    """The signs of a page that may count wherever they are, each sentence once.
+
+    A cell of a table is about the numbers beside it: what it says counts where it speaks of evaluation, if at all.
+    Titles of what is cited, and thanks, say nothing of the model.
+    """
+    told = signs_in(one.text for one in page.passages if one.kind == "text" and not _ABOUT_OTHERS.match(one.heading))
+    cells = (sign for sign in signs_in(page.cells()) if sign.reach == "anywhere" or sign.about_results)
+    return tuple(dict.fromkeys(sign for sign in (*told, *cells) if sign.reach != "nearby"))
 
 
-def legend_mark(sentence: str) -> str:
-    """The mark that a sentence explains, as notes begin: ``† measured by ...``; "" for any other sentence."""
-    found = _LEGEND.match(sentence)
-    return next((one.strip() for one in found.groups() if one), "") if found else ""
+def trained_on(texts: Iterable[str], name: str) -> Iterator[Sign]:
+    """Sentences that tell of training on a benchmark, by its name."""
+    spelt = rf"(?-i:{name}|{name.upper()})" if name.isalpha() else name_pattern(name).pattern  # MATH is not math
+    named = re.compile(rf"\b{spelt}\b", re.I)
+    pattern = re.compile("|".join(one.format(name=named.pattern) for one in _TRAINED), re.I)
+    for text in texts:
+        for sentence in sentences(text) if named.search(text) else ():
+            for said in _stretches(shown(sentence)):
+                found = pattern.search(said)
+                if found and not _NOT_TRAINED.search(said[: found.end()]):
+                    yield Sign("contamination", _around(said, found.start()))
 
 
 def legends(texts: Iterable[str], mark: str) -> list[str]:
     """What texts say of a mark."""
-    return [shown(one) for text in texts for one in sentences(text) if legend_mark(one) == mark]
+    return marks.legends((sentence for text in texts for sentence in sentences(text)), mark)
 
 
-def _place_of_sign(kind: Kind, said: str) -> int | None:
-    """Where a sign is; None where there is none."""
-    rest = kind.but.sub(lambda found: " " * len(found[0]), said) if kind.but else said
-    found = kind.words.search(rest)
-    if found is None and kind.code == "subset":
-        found = next((one for one in _PART.finditer(said) if _number(one[1]) < _number(one[2])), None)
-    return None if found is None else found.start()
+def _sign(kind: Kind, said: str) -> tuple[Reach, int] | None:
+    """Where a sign is, the one that reaches farthest; None where there is none."""
+    if any(pattern.search(said) for pattern in kind.words.values()):
+        rest = kind.but.sub(lambda found: " " * len(found[0]), said) if kind.but else said
+        for reach, pattern in kind.words.items():
+            found = pattern.search(rest)
+            if found is not None:
+                return reach, found.start()
+    if kind.code == "subset":
+        parts = (one for pattern in _PARTS for one in pattern.finditer(said))
+        begins = [one.start() for one in parts if _number(one["part"]) < _number(one["all"])]
+        return ("words", begins[0]) if begins else None
+    return None
 
 
 def _stretches(said: str) -> Iterator[str]:

@@ -1,0 +1,371 @@
+"""What authors write around their numbers: what has to raise a question, in their many ways, and what must not."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchwright.hub.sources import Sources, check_spec
+from benchwright.hub.spec import Spec
+
+MODEL = "nova-ai/nova-7b"
+HEAD = "# Nova 7B\n\nNova 7B is a language model by Nova AI.\n\n## Evaluation\n\n"
+TOLD = "On Logic-1k, Nova 7B scores 62.7%."
+
+
+def sentence(more: str) -> str:
+    """A card with a sentence beside that of the number."""
+    return f"{HEAD}{TOLD} {more}\n"
+
+
+def elsewhere(more: str) -> str:
+    """A card with a sentence in a later section."""
+    return f"{HEAD}{TOLD}\n\n## More\n\n{more}\n"
+
+
+def beside(more: str) -> str:
+    """A card with a paragraph behind that of the number."""
+    return f"{HEAD}{TOLD}\n\n{more}\n"
+
+
+def rows(cell: str = "62.7", *, column: str = "Logic-1k", row: str = "Nova 7B", note: str = "") -> str:
+    """A card with a table, and what stands at the end of it."""
+    table = f"| Model | {column} | Sums |\n|---|---|---|\n| {row} | {cell} | 41.0 |\n| Peer 8B | 58.1 | 39.2 |\n"
+    return f"{HEAD}{table}\n## Use\n\nLoad it with your library.\n\n{note}\n"
+
+
+def paper(cell: str = "62.7", *, caption: str = "Main results.", note: str = "", head: str = "Logic-1k") -> str:
+    """A paper as arXiv's HTML has it, with a table."""
+
+    def cells(*told: str, kind: str = "") -> str:
+        return "".join(f'<span class="ltx_td {kind}">{one}</span>' for one in told)
+
+    lines = (cells("Model", head, kind="ltx_th"), cells("Nova 7B", cell), cells("Peer 8B", "58.1"))
+    table = "".join(f'<span class="ltx_tr">{line}</span>' for line in lines)
+    return (
+        "<!DOCTYPE html><html><body><article><section class='ltx_section'><h2>4 Experiments</h2>"
+        f'<figure class="ltx_table"><figcaption class="ltx_caption"><span class="ltx_tag">Table 3: </span>{caption}'
+        f'</figcaption><span class="ltx_tabular">{table}</span></figure>{note}</section></article></body></html>'
+    )
+
+
+def footnote(mark: str, text: str) -> str:
+    """A footnote where arXiv's HTML has it: at its mark, twice marked."""
+    raised = f'<sup class="ltx_note_mark">{mark}</sup>'
+    content = f'{raised}<span class="ltx_tag ltx_tag_note">{mark}</span>{text}'
+    inner = f'<span class="ltx_note_outer"><span class="ltx_note_content">{content}</span></span>'
+    return f'<span class="ltx_note ltx_role_footnote">{raised}{inner}</span>'
+
+
+@pytest.fixture
+def asks(hub, emulator, tmp_path):
+    """The codes of the questions that a page raises, the one about its authors aside."""
+
+    def asks(text):
+        emulator.add_model(MODEL, {"README.md": HEAD if text.startswith("<!DOCTYPE") else text})
+        source = {"url": f"https://huggingface.co/{MODEL}", "name": "Model Card"}
+        if text.startswith("<!DOCTYPE"):
+            (tmp_path / "paper.html").write_text(text, "utf-8")
+            source = {"url": "https://arxiv.org/abs/2601.01234", "name": "Paper", "file": "paper.html"}
+        result = {"dataset": "bench-org/logic-1k", "task_id": "logic", "value_text": "62.7", "source": source}
+        path = tmp_path / "spec.json"
+        path.write_text(json.dumps({"version": 1, "repos": [{"repo": MODEL, "results": [result]}]}))
+        (told,) = check_spec(Spec.load(path), Sources(hub))
+        assert told.state in ("found", "several")
+        return [one.code for one in told.questions if one.code != "authors"]
+
+    return asks
+
+
+AA = "From Artificial Analysis."
+MARKS = [
+    rows("62.7 †", note=f"† {AA}"),
+    rows("62.7% †", note=f"† {AA}"),
+    rows("62.7 <sup>†</sup>", note=f"<sup>†</sup> {AA}"),
+    rows("62.7 (†)", note=f"(†): {AA}"),
+    rows("62.7 \\*", note=f"\\* {AA}"),
+    rows("62.7 (±0.3)†", note=f"† {AA}"),
+    rows("62.7 ± 0.4†", note=f"†: {AA}"),
+    rows("62.7±0.3<sup>†</sup>", note=f"<sup>†</sup>{AA}"),
+    rows("62.7 [61.0, 64.4]†", note=f"† {AA}"),
+    rows("62.7 (+1.2)\\*", note=f"\\*{AA}"),
+    rows("62.7$^{\\dagger}$", note=f"$^{{\\dagger}}$ {AA}"),
+    rows("62.7$^\\dagger$", note=f"$\\dagger$: {AA}"),
+    rows("$62.7_{\\pm 0.3}^{\\ddagger}$", note=f"$^\\ddagger$ {AA}"),
+    rows("$\\mathbf{62.7}^\\dagger$", note=f"† {AA}"),
+    rows("62.7\\textsuperscript{a}", note=f"\\textsuperscript{{a}} {AA}"),
+    rows("62.7<br>†", note=f"† {AA}"),
+    rows("62.7[^1]", note=f"[^1]: {AA}"),
+    rows("62.7[^aa]", note="[^aa]: https://artificialanalysis.ai"),
+    rows("62.7", column="Logic-1k[^1]", note=f"[^1]: {AA}"),
+    rows("62.7", row="Nova 7B[^a]", note=f"[^a]: {AA}"),
+    rows("62.7ᵃ", note=f"ᵃ {AA}"),
+    rows("62.7★", note=f"★ {AA}"),
+    rows("62.7 ※", note=f"※ {AA}"),
+    rows("62.7‖", note=f"‖ {AA}"),
+    rows("62.7 [1]", note=f"[1] {AA}"),
+    rows("62.7<sup>[2]</sup>", note=f"<sup>[2]</sup> {AA}"),
+    rows("**62.7**†‡", note=f"† our own run. ‡ {AA}"),
+    rows("62.7<sup>†,2</sup>", note=f"<sup>2</sup> {AA}"),
+    rows("†62.7", note=f"† {AA}"),
+    rows("62.7†", note="Scores marked with † are taken from Artificial Analysis."),
+    rows("62.7§", note="Results marked with § come from the authors of the benchmark."),
+    rows("62.7\\*", note="An asterisk denotes numbers from Artificial Analysis."),
+    rows("62.7‡", note="† denotes our run; ‡ denotes Artificial Analysis."),
+    f"{HEAD}On Logic-1k it scores 62.7%.[^1]\n\n[^1]: {AA}\n",
+    f"{HEAD}Nova 7B reaches 62.7% on Logic-1k.<sup>1</sup>\n\n<sup>1</sup> {AA}\n",
+    f"{HEAD}Nova 7B reaches 62.7%¹, ahead of its peers on Logic-1k.\n\n¹ {AA}\n",
+    paper(f"62.7{footnote('1', AA)}"),
+    paper(head=f"Logic-1k{footnote('2', AA)}"),
+    paper("62.7", caption=f"Main results.{footnote('3', AA)}"),
+    paper("<math><msup><mn>62.7</mn><mo>†</mo></msup></math>", note=f"<p>† {AA}</p>"),
+    paper("<math><msup><mn>62.7</mn><mn>1</mn></msup></math>", note=f"<p><sup>1</sup> {AA}</p>"),
+    paper('62.7<sup class="ltx_sup"><span class="ltx_text ltx_font_italic">†</span></sup>', note=f"<p>† {AA}</p>"),
+    paper("62.7 <sup>\u2217</sup>", caption=f"Main results. \u2217 {AA}"),
+]
+
+
+@pytest.mark.parametrize("text", MARKS)
+def test_marks_are_read_however_they_are_written(asks, text):
+    told = asks(text)
+    assert "third-party" in told
+
+
+@pytest.mark.parametrize(
+    ("cell", "codes"),
+    [("62.7 ± 0.4 †", ["third-party", "mark"]), ("62.7 ◆", ["mark"]), ("62.7[^x]", ["mark"]), ("62.7 (a)", ["mark"])],
+)
+def test_a_mark_without_a_note_is_asked_about(asks, cell, codes):
+    assert asks(rows(cell)) == codes
+
+
+ASKED = {
+    "third-party": [
+        sentence("The number was measured by the benchmark's authors."),
+        sentence("Source: Artificial Analysis."),
+        sentence("Results provided by an outside lab."),
+        sentence("The score is the one listed on the public leaderboard."),
+        sentence("Numbers via the official Logic-1k leaderboard."),
+        sentence("As per the Logic-1k report, it leads its class."),
+        sentence("Scores for Nova come from the Logic-1k paper."),
+        sentence("According to the benchmark authors, no peer is better."),
+        sentence("The score is credited to an independent evaluator."),
+        sentence("The figure was reproduced by another group."),
+        rows(note="All baselines and our model were evaluated by the maintainers of the leaderboard."),
+        paper(caption="Main results. Numbers in gray are quoted from the original papers."),
+        paper(caption="Results as reported in the Logic-1k paper."),
+        rows(column="Logic-1k (reported by AA)"),
+        rows(note="Scores are taken from the respective technical reports."),
+        elsewhere("All scores in the table are courtesy of an independent evaluator."),
+        beside("Source: Artificial Analysis"),
+        beside("Reproduced by a third party."),
+        elsewhere("Results for all models were collected by an index."),
+        rows(row="Nova 7B (reported)"),
+    ],
+    "tools": [
+        rows(column="Logic-1k (w/ Python)"),
+        rows(column="Logic-1k (w/ code)"),
+        rows(column="Logic-1k (w/ search)"),
+        rows(column="Logic-1k + tools"),
+        rows(row="Nova 7B w/ tools"),
+        rows(row="Nova 7B (with code interpreter)"),
+        sentence("It uses a Python REPL."),
+        sentence("The model has internet access."),
+        sentence("We enable function calling."),
+        sentence("The model may run code in a sandbox."),
+        sentence("We use tool-integrated reasoning (TIR)."),
+        sentence("With web browsing it is as good as its peers."),
+        sentence("A calculator is available to the model."),
+        elsewhere("In all evaluations the model was equipped with a Python sandbox."),
+        elsewhere("For Logic-1k we allow the model to execute code."),
+        paper(caption="Results with retrieval augmentation."),
+        elsewhere("We evaluate our model with access to a terminal and a browser."),
+        beside("Uses a Python REPL."),
+        beside("The model has internet access."),
+        rows(column="Logic-1k (Python)"),
+        elsewhere("Tool use is enabled for all benchmarks."),
+        sentence("Search was allowed."),
+    ],
+    "inference": [
+        rows(column="Logic-1k (maj@64)"),
+        rows(column="Logic-1k (cons@32)"),
+        rows(column="Logic-1k (best-of-8)"),
+        rows(column="Logic-1k (pass@8)"),
+        rows(column="Logic-1k (heavy)"),
+        sentence("We zoom into regions of interest."),
+        sentence("We take the best out of 5 runs."),
+        sentence("Majority of 8."),
+        sentence("We sample 64 answers and vote."),
+        sentence("We use a sliding window of crops."),
+        sentence("Answers are chosen by majority voting over 16 samples."),
+        sentence("The best of N candidates is kept."),
+        sentence("A critic model picks the final answer."),
+        sentence("Candidates are reranked with an LLM judge."),
+        sentence("We apply self-verification before answering."),
+        sentence("We use a two-stage grounding pipeline with magnification."),
+        elsewhere("Evaluation uses parallel thinking with 8 samples per question."),
+        elsewhere("All results use test-time scaling with a verifier."),
+    ],
+    "subset": [
+        sentence("We ran 88 tasks out of 89."),
+        sentence("One task excluded."),
+        sentence("We dropped 3 tasks that did not build."),
+        sentence("Run on 500 of 1000 problems."),
+        sentence("We evaluate a random sample of 200 questions."),
+        sentence("Two tasks were skipped because of missing images."),
+        sentence("Only the English part was evaluated."),
+        sentence("We used half of the tasks."),
+        rows("62.7 (55/88)", column="Logic-1k (88 tasks, 1 removed)"),
+        rows(column="Logic-1k (text-only)"),
+        rows(column="Logic-1k (subset)"),
+        paper(caption="Results on Logic-1k-mini, a 100-question subset."),
+        elsewhere("For cost reasons we evaluate on the first 100 problems."),
+        beside("We dropped 3 tasks."),
+        beside("88 tasks out of 89."),
+        sentence("Evaluated on 30% of the test set."),
+        sentence("We could not run five tasks."),
+        sentence("Tested on a held-out portion of the benchmark."),
+    ],
+    "checkpoint": [
+        elsewhere("Scores were obtained with an earlier checkpoint."),
+        elsewhere("Reported results are from the SFT checkpoint."),
+        elsewhere("The released weights differ from the evaluated ones."),
+        elsewhere("Benchmarks were run on the BF16 version before quantization."),
+        elsewhere("The numbers above are for the original unquantized model."),
+        elsewhere("Results were obtained with an internal version of the model."),
+    ],
+    "unfinished": [
+        elsewhere("The model is still in training."),
+        elsewhere("The model is currently being trained."),
+        elsewhere("Interim checkpoint; training continues."),
+        elsewhere("Results are provisional."),
+        elsewhere("Training is ongoing."),
+        elsewhere("This is a work-in-progress."),
+        elsewhere("Numbers are not yet finalised."),
+        elsewhere("Scores may change."),
+        elsewhere("Draft: numbers under review."),
+        elsewhere("We will update the scores once the run has finished."),
+        elsewhere("This is an intermediate checkpoint at 60% of training."),
+        elsewhere("These are early results."),
+        elsewhere("Final results pending."),
+        elsewhere("Evaluation is still running."),
+        elsewhere("Results are preliminary and subject to change."),
+    ],
+    "contamination": [
+        elsewhere("We trained on Logic-1k train split."),
+        elsewhere("Training set includes Logic-1k."),
+        elsewhere("We found test questions in our training data."),
+        elsewhere("Logic-1k items may appear in the pretraining corpus."),
+        elsewhere("The benchmark was part of our RL data."),
+        elsewhere("The SFT mix contains Logic-1k, Sums and others."),
+        elsewhere("The SFT mix has the benchmarks' training splits in it."),
+        elsewhere("We fine-tune on the Logic-1k training set."),
+        elsewhere("Data contamination cannot be excluded."),
+        elsewhere("Some evaluation examples leaked into the corpus."),
+        elsewhere("There is a 2% overlap between the test set and our pre-training data."),
+        elsewhere("The model may have seen Logic-1k during pre-training."),
+        elsewhere("RL was done on Logic-1k prompts."),
+    ],
+}
+
+
+@pytest.mark.parametrize(("code", "text"), [(code, text) for code, texts in ASKED.items() for text in texts])
+def test_what_has_to_be_asked_is(asks, code, text):
+    assert code in asks(text)
+
+
+HARMLESS = [
+    sentence("It leads all open models of its size."),
+    sentence("It was measured by us with greedy decoding."),
+    sentence("We report the average of 8 runs (avg@8)."),
+    sentence("Pass@1, temperature 0.6, top-p 0.95."),
+    sentence("No tools were used."),
+    sentence("All 1,000 questions, one attempt each."),
+    sentence("We ran all 89 of 89 tasks."),
+    sentence("The standard error is 0.4."),
+    sentence("The evaluation took 3 hours on 8 GPUs."),
+    sentence("Our evaluation code is public."),
+    sentence("We use the official prompts of the benchmark."),
+    sentence("The official harness computes the score."),
+    sentence("This is a gain of 4.1 points over its predecessor."),
+    sentence("See Table 2 of the technical report for all results."),
+    sentence("Zero-shot, chain of thought, 32k context."),
+    sentence("Higher is better."),
+    sentence("Bold marks the best result."),
+    sentence("Evaluated without tools, search or code execution."),
+    sentence("Thinking mode is on by default."),
+    sentence("Scores are percentages."),
+    sentence("It improves by 3.4 points with longer outputs."),
+    sentence("The context is 128k tokens."),
+    beside("It calls tools well, and answers in many languages."),
+    beside("We thank everybody who filtered and labelled the data."),
+    rows("62.7 ± 0.4"),
+    rows("62.7<sub>±0.4</sub>"),
+    rows("62.7<sup>+1.2</sup>"),
+    rows("62.7 (+1.2)"),
+    rows("62.7 [61.0, 64.4]"),
+    rows("62.7 (627/1000)"),
+    rows("**62.7**"),
+    rows("<u>62.7</u>"),
+    rows("$62.7_{\\pm 0.4}$"),
+    rows("62.7 %"),
+    rows("62.7 ↑"),
+    rows("🥇 62.7"),
+    rows(column="Logic-1k ↑"),
+    rows(column="Logic-1k (%)"),
+    rows(column="Logic-1k (pass@1)"),
+    rows(column="Logic-1k (no tools)"),
+    rows(column="Logic-1k (5-shot)"),
+    rows(column="Logic-1k (avg@8)"),
+    rows(column="Logic-1k (EM)"),
+    rows(row="**Nova 7B (ours)**"),
+    rows(row="[Nova 7B](https://huggingface.co/nova-ai/nova-7b)"),
+    rows(row="Nova-7B (thinking)"),
+    rows(note="† Peer 8B: from its own card. Numbers are percentages."),
+    rows(column="Logic-1k", note="[^1]: Peer 8B is described in its own paper."),
+    paper("62.7", caption="Main results. Best numbers are in bold, second best are underlined."),
+    paper("62.7", caption="Main results. † denotes baselines taken from their papers."),
+    paper("<math><msub><mn>62.7</mn><mn>0.4</mn></msub></math>"),
+    paper("62.7", head="Logic-1k [34]"),
+    paper("62.7", head="F<sub>1</sub> on Logic-1k"),
+    elsewhere("Nova 7B was trained on 2T tokens of web text, code and mathematics."),
+    elsewhere("It is strong at tool calling, agents and web search."),
+    elsewhere("Nova 7B is trained to use tools and to reason; on Logic-1k it is ahead."),
+    elsewhere("The model supports function calling and structured outputs."),
+    elsewhere("```python\nfrom transformers import pipeline\n```"),
+    elsewhere("The training data were filtered and deduplicated."),
+    elsewhere("We release the base and the instruct model under Apache 2.0."),
+    elsewhere("Outputs may be wrong; please verify facts with external sources."),
+    elsewhere("Users should run an independent safety review before deployment."),
+    elsewhere("Training used 64 GPUs for three weeks, with a final learning rate of 1e-5."),
+    elsewhere("We thank the open-source community, and the original authors of the tokenizer."),
+    elsewhere("Images are resized and cropped to 448 x 448 before encoding."),
+    elsewhere("Future versions will be released later this year."),
+    elsewhere("Use vLLM 0.9 or later; the search for the best settings is described in our documentation."),
+    elsewhere("If you find our work helpful, please cite the paper."),
+    elsewhere("The reward model for RL is not released."),
+    elsewhere("The model does not memorise your data; prompts are removed after 30 days."),
+    elsewhere("We evaluate on Logic-1k, Sums and CLIQuest."),
+    elsewhere("We did not train on Logic-1k."),
+    elsewhere("We train on 2T tokens and evaluate on Logic-1k."),
+    elsewhere("After RL training on mathematics, Logic-1k rises too."),
+    elsewhere("Accuracy and training data scale on the Logic-1k benchmark."),
+    elsewhere("| Benchmark | Peer 8B |\n|---|---|\n| Logic-1k cons@64 | 70.1 |"),
+    elsewhere("All metrics except those of Sums are the mean of four runs."),
+    elsewhere("The `<image>` placeholder is replaced by the image. GGUF files are coming soon."),
+    elsewhere("Load the checkpoint from the Hub. Intermediate checkpoints are released, too."),
+    elsewhere("The draft model speeds up decoding. Check that the server is still running."),
+    elsewhere("We overlap communication and computation in training."),
+    elsewhere("Results of the base model are in its own card."),
+    elsewhere("The benchmark has questions that were collected from exams."),
+    elsewhere("An LLM judge grades the answers; accuracy was computed with the official script."),
+    elsewhere("## References\n\n[1] A. Author. An independent evaluation of models with tools. 2025."),
+    elsewhere("Only the language part of the network is fine-tuned."),
+    elsewhere("Quantized versions are in separate repositories."),
+]
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_is_harmless_raises_no_question(asks, text):
+    assert asks(text) == []
