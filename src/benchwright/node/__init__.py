@@ -9,7 +9,7 @@ from benchwright.node.events import Event, EventLog, RunState, read_events, stat
 from benchwright.node.job_file import Item, JobFile, JobFileError, read_job_file
 from benchwright.node.results import set_aside
 from benchwright.node.runner import RunTotals, run_bundles
-from benchwright.node.scratch import remove_abandoned
+from benchwright.node.scratch import passing_scratch, remove_abandoned
 from benchwright.node.server import ServerUnusable
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "RunState",
     "RunTotals",
     "ServerUnusable",
+    "passing_scratch",
     "read_events",
     "read_job_file",
     "remove_abandoned",
