@@ -3,7 +3,8 @@
 
 Reads the logs of an array's tasks (slurm-<job>_<task>.out) or of a local run (bundle_<i>.log). With --job-id the
 scheduler is asked for the states of the tasks, too; where it does not answer, the logs stand alone. Equal causes are
-one group, with the traceback of the first. Writes nothing. Exit 1 when something failed.
+one group, with the traceback of the first. Writes nothing. Exit 1 when something failed, or when nobody says how a task
+ended.
 """
 
 from __future__ import annotations

@@ -100,12 +100,24 @@ def test_the_report_for_people(folder):
     assert lines[5] == f"    experiment=card-a dataset=my data repeat=0 fold=0, {folder}/slurm-7_0.out"
     where = lines.index(f"    experiment=hang-b dataset=my data repeat=0 fold=1, {folder}/slurm-7_1.out")
     assert lines[where + 1] == f"    item 3/3, not started, {folder}/slurm-7_1.out"
-    assert lines[-3:] == [
+    assert lines[-5:] == [
         "by task; what is ok has its result:",
         "    7_0: ok=0 failed=2",
         "    7_1: ok=1 failed=0, 1 not started",
+        f"  - {folder}: no run script of benchmark demo_30112026, whose setup launches what is missing, "
+        "expected the run's own",
+        "    fix: name its folder: --script-dir DIR",
     ]
     assert "next:" not in done.stdout
+
+
+def test_a_folder_outside_of_a_workspace_may_be_the_benchmarks_own(folder, tmp_path):
+    put(folder, "timeout")
+    elsewhere = tmp_path / "copied" / "7"
+    shutil.copytree(folder, elsewhere)
+    (problem,) = json.loads(triage(elsewhere, "--json", "--script-dir", str(tmp_path)).stdout)["problems"]
+    assert (problem["code"], problem["where"]) == ("no-run-script", str(tmp_path))
+    assert problem["found"] == "no run script of benchmark copied or 7, whose setup launches what is missing"
 
 
 def test_the_logs_of_a_local_run(folder):

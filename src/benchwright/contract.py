@@ -292,6 +292,25 @@ def some(names: Iterable[str], most: int = 3) -> str:
     return ", ".join(names[:most]) + more
 
 
+_NAMES_SHOWN = 40
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """What to type instead of ``word``: the closest known names, or else the first 40 of all of them, sorted."""
+    from difflib import get_close_matches
+
+    names = sorted(set(known))
+    by_folded = {name.casefold(): name for name in names}
+    if word.casefold() in by_folded:
+        return f"did you mean {by_folded[word.casefold()]!r}?"
+    close = [by_folded[folded] for folded in get_close_matches(word.casefold(), by_folded, n=3, cutoff=0.6)]
+    if close:
+        return "did you mean " + " or ".join(repr(name) for name in close) + "?"
+    if not names:
+        return "there are none"
+    return f"one of {some(names, _NAMES_SHOWN)}"
+
+
 def counted(number: int, noun: str) -> str:
     """A number of things: ``1 split``, ``2,700 splits``."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from dataclasses import make_dataclass
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from benchwright.cli import ScriptParser, run_script
 from benchwright.cli.errors import Bug, outcome_of
 from benchwright.contract import Exit
+from benchwright.launch import SlurmSetup
 
 AGAIN = "run this again"
 REFUSALS = {
@@ -146,6 +148,35 @@ def test_a_home_that_is_not_there_is_told():
         "a path that begins with ~: no such user's home, expected an existing home\n"
         "    fix: correct it in the command, or in the file that it comes from",
     )  # fmt: skip
+
+
+def raised_by(line, module):
+    names = {"__name__": module, "SlurmSetup": SlurmSetup, "Other": make_dataclass("Other", ["size"])}
+    with pytest.raises(TypeError) as caught:
+        exec(compile(f"\n{line}\n", "/tmp_scripts/run_knn.py", "exec"), names)
+    return caught.value
+
+
+def test_a_misspelt_field_of_a_plan_is_told():
+    error = raised_by("SlurmSetup(bundle_size=2, aray_job_limit=1)", "run_knn")
+    assert told(error) == (
+        2, "unknown-field",
+        "/tmp_scripts/run_knn.py:2: SlurmSetup has no field 'aray_job_limit', expected a field of it\n"
+        "    fix: did you mean 'array_job_limit'?",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "module"),
+    [
+        ("SlurmSetup(aray_job_limit=1)", "benchwright.launch.setup"),
+        ("Other(sizes=1)", "run_knn"),
+        ("SlurmSetup.__eq__()", "run_knn"),
+        ("int('1', bases=3)", "run_knn"),
+    ],
+)
+def test_any_other_argument_that_nothing_takes_is_a_bug(line, module):
+    assert isinstance(outcome_of(raised_by(line, module)), Bug)
 
 
 class Odd(BaseException):

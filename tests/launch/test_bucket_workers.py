@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import itertools
+import os
 import random
 import re
 import signal
@@ -20,7 +21,7 @@ from benchwright.launch.bucket_lease import Leases
 from benchwright.launch.bucket_queue import BucketQueue, bundle_name, launches
 from benchwright.launch.mirror import mirror_logs
 from benchwright.launch.triage_report import triage_run
-from benchwright.node import read_events
+from benchwright.node import read_events, remove_abandoned
 from benchwright.objects import open_store
 from object_servers import answer_lost, drop_connection, refuse, stopped_at_end
 from waiting import wait_until
@@ -61,6 +62,21 @@ def test_a_queue_is_one_when_its_launch_is_written(queue):
     assert queue.mark("failed", "00001", {"items": [{"experiment": "a"}]})
     assert queue.standing().drained
     assert queue.failures("00001") == [{"bundle": "00001", "experiment": "a"}]
+
+
+def test_what_a_worker_leaves_that_is_killed_while_it_reads_is_removed_by_the_next(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    queue = BucketQueue(open_store(f"local:{tmp_path / 'store'}"), LAUNCH)
+    queue.publish([], {}, {})
+    killed = os.fork()
+    if not killed:
+        queue.store.get = lambda key, path: os.kill(os.getpid(), signal.SIGKILL)
+        queue.facts()
+    os.waitpid(killed, 0)
+    assert len(list((tmp_path / "tmp").iterdir())) == 1
+    remove_abandoned()
+    assert list((tmp_path / "tmp").iterdir()) == []
 
 
 def test_a_closed_queue_has_drained_and_is_closed_once(queue):

@@ -15,6 +15,9 @@ import pytest
 from bucket_runs import LAUNCH, BucketRun
 
 from benchwright.launch.bucket_lease import Heartbeat, Leases
+from benchwright.launch.bucket_queue import Standing
+from benchwright.launch.sky_jobs import SkyJob
+from benchwright.launch.sky_view import Quiet, View
 from benchwright.node.array_memory import read_memory, write_memory
 from object_servers import stopped_at_end
 from waiting import PATIENCE, wait_until
@@ -88,12 +91,19 @@ def test_a_look_counts_markers_and_jobs_and_names_failures(watched):
     assert lines == [
         "FAILED (exit 1) experiment=KNN dataset=wine repeat=0 fold=1: ValueError: no luck; bundle 00001, "
         f"{watched.run.uri}/logs/{LAUNCH}/00001_0.log",
-        "33% left: 1 done, 1 failed, 1 left of 3 bundles; jobs: 1 RECOVERING, 2 RUNNING",
+        "34% left: 1 done, 1 failed, 1 left of 3 bundles; jobs: 1 RECOVERING, 2 RUNNING",
     ]
     code, lines, _ = watched.once("--json")
     events = [json.loads(line) for line in lines]
     assert [event["event"] for event in events] == ["item-failed", "progress"]
     assert (events[1]["left"], events[1]["jobs"][0]) == (1, {"id": 7, "status": "RUNNING"})
+
+
+def test_what_is_left_is_rounded_up():
+    done = frozenset(f"{number:05}" for number in range(299))
+    standing = Standing(LAUNCH, 300, done, frozenset(), closed=False, lease_seconds=60)
+    view = View(standing, [SkyJob(7, "RUNNING")], begun=True, quiet=Quiet(0, 0, 0))
+    assert view.line == "1% left: 299 done, 0 failed, 1 left of 300 bundles; jobs: 1 RUNNING"
 
 
 def test_it_ends_with_done_when_every_bundle_has_its_marker(watched):
@@ -191,7 +201,7 @@ def test_a_watcher_that_starts_again_repeats_no_failure_and_remembers_the_silenc
     watched.take("00000")
     assert "STALLED" not in watched.once("--log-dir", str(logs))[1][0]
     watched.run.queue.mark("failed", "00002", {"items": [FAILED]})
-    assert [line.split()[0] for line in watched.once("--log-dir", str(logs))[1]] == ["FAILED", "33%"]
+    assert [line.split()[0] for line in watched.once("--log-dir", str(logs))[1]] == ["FAILED", "34%"]
 
 
 def test_a_log_folder_that_cannot_be_written_costs_the_memory_alone(watched, tmp_path):

@@ -9,6 +9,7 @@ import stat
 import sys
 import tarfile
 import uuid
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ import yaml
 
 from benchwright.arena import TaskSubset
 from benchwright.bridge import open_arena
-from benchwright.contract import Exit, Failure
+from benchwright.contract import Exit, Failure, Outcome
 from benchwright.files import RunPaths
 from benchwright.launch import (
     BenchmarkPlan,
@@ -28,6 +29,7 @@ from benchwright.launch import (
     fetch_run,
     run_local,
     setup_jobs,
+    with_pools_down,
 )
 from benchwright.launch.bucket_queue import BucketQueue, launches
 from benchwright.launch.mirror import mirror_results
@@ -155,13 +157,33 @@ def test_a_pool_has_its_own_file_and_is_taken_down(bucket, tmp_path):
         ["sky", "jobs", "launch", "-y"],
     ]
     down = "sky jobs pool down -y demo-cpu-2-ab-pool"
-    assert report.outcome("x").closing[-1] == f"When a benchmark is finished, its pool costs on:\n    {down}"
+    costs = f"A pool costs until it is down. When the benchmark is finished:\n    {down}"
+    assert report.outcome("x").closing[-1] == costs
     assert report.outcome().data["launches"][0]["down"] == report.steps("x")[-1] == down
     pool = yaml.safe_load((folder / "pool.yaml").read_text())
     job = yaml.safe_load((folder / "job.yaml").read_text())
     assert pool["pool"] == {"workers": 3} and "run" not in pool
     assert pool["resources"] == {"infra": "gcp", "cpus": "16+", "memory": "64+", "use_spot": True}
     assert "setup" not in job and "secrets" not in job
+
+
+def test_the_pools_of_earlier_launches_are_named_until_the_end(bucket, tmp_path, monkeypatch):
+    """A launch whose jobs were cancelled leaves a pool that nobody works on."""
+    setup_jobs(plan(tmp_path, bucket, pool=True))
+    job = {"job_id": 4, "job_name": "demo-cpu-1-ab", "status": "CANCELLED"}
+    sky_that_says(monkeypatch, tmp_path / "client", [job])
+    report = setup_jobs(plan(tmp_path, bucket, pool=True))
+    downs = [f"sky jobs pool down -y demo-cpu-{number}-ab-pool" for number in (1, 2)]
+    assert report.outcome().data["pools_down"] == report.steps("x")[-2:] == downs
+    said = "\n    ".join(["A pool costs until it is down. When the benchmark is finished:", *downs])
+    assert report.outcome("x").closing[-1] == said
+    done = replace(report, cached=report.total, arrays=(), launches=())
+    assert done.outcome("x").closing == (said,)
+    assert done.steps("x") == [f"x eval --scheduler skypilot --store {bucket}", *downs]
+    evaluated = with_pools_down(Outcome("well", {"place": 1}, closing=["first of two"]), report.paths)
+    assert (evaluated.data, evaluated.closing) == ({"place": 1, "pools_down": downs}, [said, "first of two"])
+    none = with_pools_down(Outcome("well"), RunPaths(tmp_path, "another"))
+    assert (none.data, none.closing) == ({"pools_down": []}, [])
 
 
 @pytest.mark.parametrize("store", ["local:/somewhere", "ftp://bucket", ""])

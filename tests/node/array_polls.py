@@ -15,18 +15,23 @@ QUEUE_SLOW = CallError("squeue", Trouble.TIMEOUT, "no answer within 120 s")
 ACCOUNTING_OFF = CallError("sacct", Trouble.ACCOUNTING_OFF, "Slurm accounting storage is disabled")
 ACCOUNTING_DOWN = CallError("sacct", Trouble.ACCOUNTING_DOWN, "Problem talking to the database: Connection refused")
 SUBMITTED = "2026-11-30T09:00:00"
+WITHDRAWN = "- CANCELLED"
 
 
 _ROW = re.compile(r"(?P<tasks>\S+) (?P<state>\D+?)(?: (?P<code>\d+:\d+))?(?: @(?P<minute>\d))?")
 
 
 def queue(*rows, user="me"):
-    """Rows of job 4: ``"0-2 RUNNING"``, ``"3 PENDING JobHeldUser"``, ``"- FAILED"`` for the plain id."""
+    """Rows of job 4: ``"0-2 RUNNING"``, ``"3 PENDING JobHeldUser"``, ``"- FAILED"`` for the plain id.
+
+    By that alone, ``"- CANCELLED"``, are tasks that never began.
+    """
     lines = []
     for row in rows:
         tasks, state, reason = [*row.split(maxsplit=2), "None"][:3]
         begun = f"2026-11-30T09:00:{10 + int(re.match(r'[0-9]*', tasks)[0] or 0) % 50}"
-        start, nodes = ("N/A", "") if state == "PENDING" else (begun, "n1")
+        start = "N/A" if state == "PENDING" else begun
+        nodes = "" if state == "PENDING" or row == WITHDRAWN else "n1"
         lines.append(f"{_printed(tasks)}|{state}|{reason}|{user}|{start}|{SUBMITTED}|{nodes}|/submit.sh /jobs.json")
     return parse_queue("\n".join(lines))
 
@@ -36,7 +41,7 @@ def accounts(*rows):
     lines = []
     for row in rows:
         words = _ROW.fullmatch(row)
-        begun = words["state"] != "PENDING"
+        begun = words["state"] != "PENDING" and not row.startswith(WITHDRAWN)
         start, nodes = ("2026-11-30T09:00:30", "n1") if begun else ("Unknown", "None assigned")
         submitted = f"2026-11-30T09:0{words['minute'] or 0}:00"
         lines.append(

@@ -80,7 +80,9 @@ def verdict_of(asked, polls, memory=None):
         ([], ["0 A_NEW_STATE"], "unknown"),
         (["0 A_NEW_STATE"], ["0 COMPLETED"], "unknown"),
         ([], ["- FAILED 0:53"], "unknown"),
-        (["- CANCELLED"], [], "unknown"),
+        (["- FAILED"], [], "unknown"),
+        (["- CANCELLED"], [], "failed"),
+        (["0 RUNNING"], ["- CANCELLED by root"], "running"),
     ],
 )
 def test_queue_and_accounts_together_say_where_a_task_is(queued, booked, standing):
@@ -149,6 +151,58 @@ def test_a_list_that_was_cut_leaves_tasks_unknown():
     rows = queue("0-3,5 PENDING")
     cut = [row.__class__(**{**vars(row), "tasks": row.tasks[:3], "cut": True}) for row in rows]
     assert standings(look(cut, (), tasks=5)) == ["queued"] * 3 + ["unknown"] * 2
+
+
+REST = ["0-1 COMPLETED", "- CANCELLED by root"]
+
+
+@pytest.mark.parametrize(
+    ("queued", "booked"),
+    [
+        (["- CANCELLED", "0-1 COMPLETED"], []),
+        (["- CANCELLED", "0-1 COMPLETED"], ["- CANCELLED by root"]),
+        (["0-1 COMPLETED"], ["- CANCELLED by root"]),
+        ([], REST),
+        (["- CANCELLED", "0-1 COMPLETED"], REST),
+    ],
+)
+def test_the_plain_id_of_what_was_cancelled_while_it_waited_is_every_task_that_no_other_row_names(queued, booked):
+    report = look(queue(*queued), accounts(*booked), tasks=6)
+    assert standings(report) == ["done"] * 2 + ["failed"] * 4
+    how = "CANCELLED by root, exit code 0:0" if booked else "CANCELLED"
+    assert list(TextVoice(request(6)).failures(report)) == [f"FAILED 4_[2-5]: {how}, before it began"]
+    assert (report.verdict.word, report.verdict.exit) == ("DONE", 2)
+
+
+def test_an_array_that_was_cancelled_whole_may_be_its_plain_id_alone():
+    assert standings(look(UNKNOWN_JOB, accounts("- CANCELLED by root"), tasks=3)) == ["failed"] * 3
+
+
+def test_the_plain_id_of_the_last_task_is_no_other():
+    """It takes the array's own id, and a row may name it by that while another still lists it as a task."""
+    last = look(queue("- CANCELLED"), accounts("0-2 COMPLETED"), tasks=4)
+    assert standings(last) == ["done"] * 3 + ["failed"]
+    both = look(queue("3 CANCELLED"), accounts("0-2 COMPLETED", "- CANCELLED by root"), tasks=4)
+    assert standings(both) == ["done"] * 3 + ["failed"]
+    begun = look((), accounts("0-2 COMPLETED", "- FAILED 1:0"), tasks=5)
+    assert standings(begun) == ["done"] * 3 + ["unknown"] * 2
+
+
+@pytest.mark.parametrize(
+    ("answers", "remembered", "expected"),
+    [
+        ((CONTROLLER_DOWN, accounts(*REST)), {}, ["done"] * 2 + ["unknown"] * 2),  # late tasks may be at work
+        (
+            ((), accounts("0-1 COMPLETED @1", "- CANCELLED by root")),
+            {},
+            ["done"] * 2 + ["unknown"] * 2,
+        ),  # an older job's
+        (((), accounts(*REST)), {2: "COMPLETED"}, ["done"] * 3 + ["failed"]),
+        ((queue("2-5 COMPLETED"), accounts("- CANCELLED by root")), {}, ["done"] * 4),  # tasks 2 to 5, not 0 to 3
+    ],
+)
+def test_a_plain_id_stands_for_nothing_that_may_be_elsewhere(answers, remembered, expected):
+    assert standings(look(*answers, tasks=4, memory=Memory(ended=remembered))) == expected
 
 
 # The end

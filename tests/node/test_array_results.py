@@ -200,8 +200,8 @@ def job_file(folder, name, *bundles, written=BEFORE):
     return path
 
 
-def find(folder, tasks=2, *, given=None, command="", submitted=SUBMITTED):
-    return find_items(folder, given=given, command=command, tasks=tasks, submitted=submitted)
+def find(folder, tasks=2, *, given=None, command="", submitted=SUBMITTED, or_more=False):
+    return find_items(folder, given=given, command=command, tasks=tasks, submitted=submitted, or_more=or_more)
 
 
 def test_the_jobs_own_command_names_the_file(tmp_path):
@@ -223,6 +223,15 @@ def test_without_a_command_the_only_file_of_that_length_is_taken(tmp_path):
     assert find(tmp_path) == "2 job files have 2 bundles: name it with --job-file"
     assert find(tmp_path, 9) == "no job file has 9 bundles: name it with --job-file"
     assert find(tmp_path, given=path).job_file == path
+
+
+def test_an_array_whose_length_is_not_known_has_the_only_file_that_is_long_enough(tmp_path):
+    job_file(tmp_path, "cpu", "a", "b")
+    path = job_file(tmp_path, "gpu", "a", "b", "c")
+    assert find(tmp_path, 3, or_more=True).job_file == find(tmp_path, 1, given=path, or_more=True).job_file == path
+    assert find(tmp_path, 2, or_more=True) == "2 job files have 2 bundles or more"
+    assert find(tmp_path, 4, or_more=True) == "no job file has 4 bundles or more"
+    assert find(tmp_path, command=f"/s.sh {path}", or_more=True).places.keys() == {0, 1, 2}
 
 
 def test_what_does_not_fit_the_array_is_refused(tmp_path):

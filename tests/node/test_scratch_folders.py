@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from benchwright.node.scratch import new_scratch, remove_abandoned, remove_if_empty
+from benchwright.node.scratch import new_scratch, passing_scratch, remove_abandoned, remove_if_empty
 from waiting import PATIENCE, wait_for_ends
 
 
@@ -64,6 +64,22 @@ def test_a_folder_in_use_stays_also_when_its_first_owner_is_gone(temporary):
     assert len(list(temporary.iterdir())) == 1
     os.kill(heir, signal.SIGKILL)
     wait_for_ends([heir])
+    remove_abandoned()
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_folder_for_a_while_is_gone_with_it_or_with_the_next_run_after_a_kill(temporary):
+    with passing_scratch() as folder:
+        (folder / "object.json").write_text("{}")
+        remove_abandoned()
+        assert (folder / "object.json").exists()
+    assert list(temporary.iterdir()) == []
+    killed = os.fork()
+    if not killed:
+        with passing_scratch():
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(killed, 0)
+    assert len(list(temporary.iterdir())) == 1
     remove_abandoned()
     assert list(temporary.iterdir()) == []
 

@@ -82,6 +82,7 @@ class Run:
         approved: int | None = None,
         protocol: str = "",
         plan: dict = PLAN,
+        default_partition: str | None = None,
         **versions: str,
     ) -> Path:
         """A plan record as set-up writes it, of another time and commit."""
@@ -95,6 +96,7 @@ class Run:
             protocol=protocol,
             approved=total if approved is None else approved,
             total=total,
+            default_partition=default_partition,
             versions={"python": "3.11.7", "tabarena": "0.1.0", "torch": None} | versions,
         )
         then = {"set_up_at": f"{stamp(at + 2 * HOUR)}+0200", "git": git}
@@ -383,6 +385,27 @@ def test_packages_of_all_set_ups_are_told_each_by_the_earliest(run):
     run.record("cccccccc", START + DAY, None, tabm="0.0.3", torch="2.9.1", tabarena="0.1.1")
     run.record("aaaaaaaa", START, None, pytabkit="1.7.0")
     assert run.bullets()["Packages"] == "python 3.11.7, tabarena 0.1.0, pytabkit 1.7.0, torch 2.9.1, tabm 0.0.3"
+
+
+def test_an_array_is_told_by_its_id_and_partition_and_has_nothing_side_by_side(run):
+    plan = PLAN | {"scheduler_setup": {"kind": "SlurmSetup", "cpu_partition": None, "bundle_size": 2}}
+    run.record("1a2b3c4d", START, None, plan=plan, default_partition="cores")
+    for job in (9, 12):
+        for task in range(2):
+            run.file(run.paths.logs / f"{job}" / f"slurm-{job}_{task}.out", START)
+            log = EventLog(run.paths.logs / f"{job}" / f"events_{task}.jsonl")
+            log({"time": START, "event": "run-started", "parallel": 1})
+    told = "`SlurmSetup`, bundle_size 1 and 2, default partition cores, array"
+    assert run.bullets()["Infrastructure"] == f"{told}s 9 and 12"
+    shutil.rmtree(run.paths.logs / "12")
+    assert run.bullets()["Infrastructure"] == f"{told} 9"
+
+
+def test_the_bundles_of_a_launch_are_not_side_by_side(run):
+    run.record("1a2b3c4d", START, None, plan=PLAN | {"scheduler_setup": {"kind": "SkyPilotSetup", "workers": 3}})
+    log = EventLog(run.paths.logs / "demo-cpu-1-ab" / "events-00000.jsonl")
+    log({"time": START, "event": "run-started", "parallel": 1})
+    assert run.bullets()["Infrastructure"] == "`SkyPilotSetup`, workers 3, bundle_size 1"
 
 
 def test_many_reasons_are_counted(run):

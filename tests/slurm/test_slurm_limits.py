@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 
 import pytest
@@ -109,6 +110,12 @@ def test_what_the_cluster_takes_is_written_for_it(head_node, cluster, tmp_path):
     ]
     said = cluster.run("sbatch", "--test-only", *words[1:])
     assert said.returncode == 0, said.stderr
+
+
+@pytest.mark.parametrize(("named", "recorded"), [(None, "cpu"), ("short", None)])
+def test_the_partition_that_the_cluster_chooses_is_recorded(head_node, tmp_path, named, recorded):
+    report = setup_jobs(plan(tmp_path / "w", cpu_partition=named))
+    assert json.loads(report.record.read_text())["default_partition"] == recorded
 
 
 def test_jobs_of_the_same_name_elsewhere_are_not_this_benchmarks(head_node, cluster, tmp_path):

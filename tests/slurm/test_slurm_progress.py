@@ -147,6 +147,22 @@ def test_a_cancelled_array_is_failed_and_what_never_began_is_named_together(run,
     assert f"6 failed ({job}_[0-5])" in done.stdout
 
 
+def test_what_was_cancelled_while_it_waited_is_failed_by_its_indices(run, cluster):
+    """The scheduler forgets which they were: it lists them by the array's own id."""
+    job = run.submit(*[["hang-a"]] * 8, throttle=2)
+    run.wait_for(job, *["RUNNING"] * 2, *["PENDING"] * 6)
+    cluster.output("scancel", "--state=PENDING", str(job))
+    wait_until(lambda: "PENDING" not in run.states(job))
+    once = run.watch(job, 8, "--once")
+    (line,) = lines(once.stdout, "FAILED")
+    assert re.fullmatch(rf"FAILED {job}_\[2-7\]: CANCELLED( by .*)?, before it began", line)
+    assert (once.returncode, progress(once.stdout)[0]["running"]) == (2, "2")
+    cluster.output("scancel", str(job))
+    done = run.watch(job, 8)
+    assert done.returncode == 2
+    assert f"DONE job {job}: 8 tasks, 0 done, 8 failed ({job}_[0-7])" in done.stdout
+
+
 def test_held_tasks_are_named_with_the_command_that_frees_them(run, cluster):
     job = run.submit(["write-a"], ["write-b"], options=("--hold",))
     done = run.watch(job, 2, "--once")

@@ -64,3 +64,37 @@ def test_the_items_of_a_cancelled_array_are_all_named(run, cluster):
         ("experiment=hang-a", True), ("experiment=write-b", False),
         ("experiment=write-c", False), ("experiment=write-d", False),
     ]  # fmt: skip
+
+
+def test_what_never_began_is_named_whatever_rows_the_scheduler_keeps_of_it(run, cluster):
+    """Of tasks that were cancelled while they waited it keeps the array's own id, or no row at all."""
+    job = run.submit(["hang-a"], *[["write-b"]] * 6, throttle=1)
+    run.wait_for_line(job, 0, "started: experiment=hang-a")
+    cluster.output("scancel", f"{job}_[1-2]")
+    wait_until(lambda: len(run.states(job)) == 5)
+    said = triage(run, job)
+    (problem,) = said["problems"]
+    assert (said["exit"], said["summary"]) == (1, "nothing is known to have failed in 7 tasks")
+    assert (problem["code"], problem["where"]) == ("unknown-tasks", f"{job}_1, {job}_2")
+    assert problem["found"] == "no row of the scheduler's says where they are or how they ended, and no log does"
+    cluster.output("scancel", "--state=PENDING", str(job))
+    wait_until(lambda: "PENDING" not in run.states(job))
+    said = triage(run, job)
+    assert classes(said["data"]) == {"cancelled": ["1", "2", "3", "4", "5", "6"]}
+    assert (said["exit"], said["summary"]) == (1, "6 not started, 1 cause, in 6 of 7 tasks")
+    cluster.output("scancel", str(job))
+
+
+def test_an_array_whose_length_nobody_knows_is_no_success(bare_cluster, new_run):
+    run = new_run(bare_cluster)
+    job = run.submit(["hang-a"], *[["write-b"]] * 3, throttle=1)
+    run.wait_for_line(job, 0, "started: experiment=hang-a")
+    run.job_file(["a"]).unlink()
+    bare_cluster.output("scancel", "--state=PENDING", str(job))
+    wait_until(lambda: "PENDING" not in run.states(job))
+    said = triage(run, job)
+    bare_cluster.output("scancel", str(job))
+    (unknown, _) = said["problems"]
+    assert (said["exit"], unknown["code"], unknown["where"]) == (1, "unknown-length", f"job {job}")
+    assert unknown["found"] == "how many tasks it has is not known: no job file is known"
+    assert classes(said["data"]) == {"cancelled": ["1"]}

@@ -4,12 +4,12 @@ from benchwright.arena.collection import MethodCollection
 from benchwright.arena.item import Item
 from benchwright.arena.metadata import MethodMetadata, default_cache_root
 from benchwright.arena.model_info import ModelInfo
-from benchwright.arena.names import did_you_mean
 from benchwright.arena.spec import ArenaSource, ArenaSpec, Resources
 from benchwright.arena.split import ProblemType, Split, Traits
 from benchwright.arena.subsets import SHORTCUTS, Expression, subset_label, subset_names
 from benchwright.arena.task_set import TaskSet, select_splits
 from benchwright.arena.task_subset import TaskSubset
+from benchwright.contract import did_you_mean
 
 __all__ = [
     "SHORTCUTS",

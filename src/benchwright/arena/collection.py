@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchwright.arena.metadata import MethodMetadata
-from benchwright.arena.names import did_you_mean
-from benchwright.contract import Failure, Problem, usage_error
+from benchwright.contract import Failure, Problem, did_you_mean, usage_error
 
 
 @dataclass(frozen=True, slots=True, init=False)

@@ -10,8 +10,7 @@ from typing import Any, Literal, cast
 
 from benchwright.arena import metadata_yaml
 from benchwright.arena.metadata_rules import config_type, describe, is_private, settle
-from benchwright.arena.names import did_you_mean
-from benchwright.contract import Exit, Failure, Problem
+from benchwright.contract import Exit, Failure, Problem, did_you_mean
 from benchwright.files import inside
 
 MethodType = Literal["config", "baseline", "portfolio"]

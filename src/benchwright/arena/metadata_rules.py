@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.arena.machine_paths import without_paths
-from benchwright.arena.names import FOLDER_NAME, can_name_folder, did_you_mean
-from benchwright.contract import Exit, Failure, Problem, names_a_secret, redact
+from benchwright.arena.names import FOLDER_NAME, can_name_folder
+from benchwright.contract import Exit, Failure, Problem, did_you_mean, names_a_secret, redact
 
 TAGS = ("closed-source-api", "with-llm")
 CACHE_TYPES = ("local", "r2", "s3")

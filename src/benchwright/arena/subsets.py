@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from benchwright.arena.names import did_you_mean
 from benchwright.arena.split import Split
-from benchwright.contract import Exit, Failure, Problem
+from benchwright.contract import Exit, Failure, Problem, did_you_mean
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
 

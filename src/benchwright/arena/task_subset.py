@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, get_args
 
-from benchwright.arena.names import did_you_mean
 from benchwright.arena.split import ProblemType, Split
 from benchwright.arena.subsets import Expression, matching, unknown_trait, views
-from benchwright.contract import Exit, Failure, Problem
+from benchwright.contract import Exit, Failure, Problem, did_you_mean
 
 _SPLIT_INDEX = re.compile(r"r([0-9]+)f([0-9]+)")
 _PROBLEM_TYPES: tuple[str, ...] = get_args(ProblemType)

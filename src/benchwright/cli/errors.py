@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
-from dataclasses import dataclass
+import traceback
+from dataclasses import dataclass, fields, is_dataclass
 
-from benchwright.contract import Exit, Failure, Outcome, Problem, named, said
+from benchwright.contract import Exit, Failure, Outcome, Problem, did_you_mean, named, said, usage_error
 
 _EXTRA_OF_MODULE = {
     "tabarena": "benchmark",
@@ -35,6 +37,7 @@ _EXTRA_OF_MODULE = {
 }
 BASE_MODULES = {"huggingface_hub", "isal", "msgspec", "numpy", "packaging", "pyarrow", "yaml", "rich", "tenacity"}
 """The modules that every installation has."""
+_UNEXPECTED = re.compile(r"TypeError: (\w+)\.__init__\(\) got an unexpected keyword argument '(\w+)'")
 
 
 class Bug(Outcome):
@@ -49,9 +52,9 @@ class Bug(Outcome):
 def outcome_of(error: BaseException) -> Outcome:
     """The outcome that an exception amounts to.
 
-    A ``Failure`` is its problems. A refusal of the operating system, a package that is not installed and a text that no
-    path or file can hold are a problem with the exit code of its kind. Everything else is a ``Bug``: also a
-    ``SystemExit``, since no call of ours raises one.
+    A ``Failure`` is its problems. A refusal of the operating system, a package that is not installed, a text that no
+    path or file can hold and a misspelt field of a plan are a problem with the exit code of its kind. Everything else
+    is a ``Bug``: also a ``SystemExit``, since no call of ours raises one.
     """
     failure = error if isinstance(error, Failure) else _failure(error)
     if failure is not None:
@@ -68,6 +71,8 @@ def _failure(error: BaseException) -> Failure | None:
             return _missing_package((error.name or "").partition(".")[0])
         case OSError():
             return _refused(error)
+        case TypeError():
+            return _unknown_field(error)
         case MemoryError():
             return _refused(OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)))
         case UnicodeEncodeError(reason="surrogates not allowed"):
@@ -90,6 +95,29 @@ def _missing_package(module: str) -> Failure | None:
     fix = "make setup in the checkout, then use its .venv/bin/python"
     problem = Problem("missing-package", module, f"not installed for {sys.executable}", wanted, fix)
     return Failure(problem, exit=Exit.ENVIRONMENT)
+
+
+def _unknown_field(error: TypeError) -> Failure | None:
+    """A field that none of our data classes has, in the script that a person edits: a run script's plan.
+
+    None for every other error of that kind, and where this package itself makes that mistake.
+    """
+    match = _UNEXPECTED.match(named(error))
+    frames = list(traceback.walk_tb(error.__traceback__))
+    if match is None or not frames:
+        return None
+    frame, line = frames[-1]
+    kind = {**frame.f_globals, **frame.f_locals}.get(match[1])
+    if not is_dataclass(kind) or not _is_ours(kind.__module__) or _is_ours(frame.f_globals.get("__name__")):
+        return None
+    known = [field.name for field in fields(kind) if field.init]
+    where = f"{frame.f_code.co_filename}:{line}"
+    found = f"{match[1]} has no field {match[2]!r}"
+    return usage_error(where, found, "a field of it", did_you_mean(match[2], known), code="unknown-field")
+
+
+def _is_ours(module: object) -> bool:
+    return str(module).startswith("benchwright.")
 
 
 def _unusable(code: str, where: str, found: str, expected: str) -> Failure:

@@ -19,6 +19,7 @@ from benchwright.launch.scaffold import require_filled, write_run_script
 from benchwright.launch.setup import setup_jobs
 from benchwright.launch.setup_report import SetupReport
 from benchwright.launch.sky_launch import fetch_run
+from benchwright.launch.sky_pools import with_pools_down
 
 __all__ = [
     "BenchmarkPlan",
@@ -44,5 +45,6 @@ __all__ = [
     "require_filled",
     "run_local",
     "setup_jobs",
+    "with_pools_down",
     "write_run_script",
 ]

@@ -43,6 +43,13 @@ def worth_knowing(cluster: Cluster, grids: Iterable[GroupGrid], tasks: int) -> l
     return notes
 
 
+def default_partition(cluster: Cluster, grids: Iterable[GroupGrid]) -> str | None:
+    """The partition that the cluster sends jobs of a plan to which names none for them; None where it names all."""
+    default = cluster.limits.default_partition
+    given = [partition_of(one.group, cast(SlurmSetup, one.group.scheduler)) for one in grids]
+    return default.name if default and None in given else None
+
+
 def _beyond(cluster: Cluster, one: GroupGrid) -> Iterator[Problem]:
     setup = cast(SlurmSetup, one.group.scheduler)
     if setup.max_array_size is not None and setup.max_array_size > cluster.most_tasks:

@@ -23,7 +23,6 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +30,7 @@ from typing import Any
 
 from benchwright.contract import Exit, Failure, Problem, usage_error
 from benchwright.files import read_json
+from benchwright.node import passing_scratch
 from benchwright.objects import Conflict, ObjectInfo, ObjectStore
 
 _LAUNCH = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -147,8 +147,8 @@ class BucketQueue:
         Raises:
             Failure: what is there is no JSON object (code ``bad-object``, exit 1); as the store does.
         """
-        with tempfile.TemporaryDirectory(prefix="bw-object-") as folder:
-            path = Path(folder) / "object.json"
+        with passing_scratch() as folder:
+            path = folder / "object.json"
             try:
                 info = self.store.get(key, path)
             except Failure as failure:

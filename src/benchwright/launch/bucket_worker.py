@@ -18,7 +18,6 @@ import shutil
 import signal
 import socket
 import sys
-import tempfile
 import time
 import uuid
 from collections.abc import Iterator, Sequence
@@ -32,7 +31,16 @@ from benchwright.launch.bucket_lease import Heartbeat, Lease, Leases
 from benchwright.launch.bucket_queue import BucketQueue
 from benchwright.launch.bucket_sync import BundleSync, LeaseLost
 from benchwright.launch.worker_weights import NoWeights, fetch_weights
-from benchwright.node import Bundle, Item, JobFile, JobFileError, ServerUnusable, read_job_file, run_bundles
+from benchwright.node import (
+    Bundle,
+    Item,
+    JobFile,
+    JobFileError,
+    ServerUnusable,
+    passing_scratch,
+    read_job_file,
+    run_bundles,
+)
 from benchwright.objects import Patience, open_store
 
 MOST_LOSSES = 5
@@ -270,8 +278,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _own(folder: Path | None) -> Iterator[Path]:
     """The folder to work in, for one worker at a time."""
     if folder is None:
-        with tempfile.TemporaryDirectory(prefix="bw-worker-") as new:
-            yield Path(new)
+        with passing_scratch() as new:
+            yield new
         return
     with FileLock(folder.absolute() / ".worker.lock", "a worker"):
         yield folder.absolute()

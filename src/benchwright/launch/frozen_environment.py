@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import json
 import re
-import tempfile
 import urllib.parse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from benchwright.files import digest
 from benchwright.launch.archives import pack
 from benchwright.launch.checkout_files import CheckoutFiles, files_of, git
 from benchwright.launch.python_facts import ANSWER_SECONDS, NoAnswer, answer_of
+from benchwright.node import passing_scratch
 from benchwright.objects import Conflict, ObjectStore
 
 REQUIREMENTS = "requirements.txt"
@@ -167,12 +167,12 @@ def freeze(environment: Environment, store: ObjectStore) -> tuple[str, dict[str,
     Raises:
         Failure: a checkout is changed while it is read (exit 4), and as the store does.
     """
-    with tempfile.TemporaryDirectory(prefix="bw-freeze-") as folder:
-        files = {REQUIREMENTS: Path(folder, REQUIREMENTS)}
+    with passing_scratch() as folder:
+        files = {REQUIREMENTS: folder / REQUIREMENTS}
         files[REQUIREMENTS].write_text("".join(f"{line}\n" for line in environment.requirements), "utf-8")
         for checkout in environment.checkouts:
             name = f"{checkout.name}.tar.gz"
-            files[name] = Path(folder, name)
+            files[name] = folder / name
             try:
                 pack(checkout.folder, files[name], checkout.files.names)
             except OSError as error:

@@ -118,8 +118,11 @@ def write_record(
     commands: Sequence[str] = (),
     runs: Sequence[str] = (),
     expected_results: int | None = None,
+    default_partition: str | None = None,
 ) -> Path:
     """Write the record that makes a set-up finished. ``protocol`` is the key that the arena requires of a result.
+
+    ``default_partition`` is the cluster's own, where jobs of the plan go to it because the plan names none.
 
     One that approved items is remembered first, since the next set-up, such as the one that finds nothing missing,
     takes the record's place.
@@ -139,6 +142,7 @@ def write_record(
         "job_files": [str(file) for file in job_files],
         "commands": list(commands),
         "runs": list(runs),
+        "default_partition": default_partition,
         "experiments": sorted(experiments),
         "tasks": sorted(tasks),
     }

@@ -10,7 +10,7 @@ from benchwright.arena import Item
 from benchwright.contract import Problem, Progress
 from benchwright.files import FileLock
 from benchwright.launch.arrays import Array, launch_commands, split
-from benchwright.launch.beyond_limits import worth_knowing
+from benchwright.launch.beyond_limits import default_partition, worth_knowing
 from benchwright.launch.bundles import Bundles, make_bundles
 from benchwright.launch.cache_check import CacheState, check_cache
 from benchwright.launch.checks import require_folders
@@ -25,6 +25,7 @@ from benchwright.launch.sbatch import sbatch_command
 from benchwright.launch.schedulers import cluster_of, refuse_for_cluster, refuse_launched
 from benchwright.launch.setup_report import SetupReport
 from benchwright.launch.sky_launch import SkyLaunch, SkyStage, fetch_run, run_location
+from benchwright.launch.sky_pools import pools_down
 from benchwright.node import remove_abandoned
 
 
@@ -115,6 +116,7 @@ class _Setup:
             approved=approved,
             total=total,
             expected_results=expected_results,
+            default_partition=default_partition(self._cluster, grids) if self._cluster else None,
             versions=_versions(self._versions, _installed_for(grids, self._plan.path_setup.python)),
         )
         if self._progress:
@@ -132,6 +134,7 @@ class _Setup:
             notes=tuple(self._notes),
             launches=launches,
             store=self._store,
+            pools_down=tuple(pools_down(self._paths)),
         )
 
     def _begin(self, stage: str, note: str = "") -> None:

@@ -11,6 +11,7 @@ from benchwright.contract import Outcome, Problem
 from benchwright.files import RunPaths
 from benchwright.launch.arrays import Array, launch_commands
 from benchwright.launch.sky_launch import SkyLaunch
+from benchwright.launch.sky_pools import costs
 from benchwright.launch.watch_commands import watch_array, watch_launch
 
 
@@ -34,6 +35,7 @@ class SetupReport:
     notes: tuple[str, ...] = ()
     launches: tuple[SkyLaunch, ...] = ()
     store: str = ""
+    pools_down: tuple[str, ...] = ()
 
     @property
     def approved(self) -> int:
@@ -98,12 +100,13 @@ class SetupReport:
                 "logs": str(self.paths.logs),
                 "record": str(self.record),
                 "eval": evaluation,
+                "pools_down": list(self.pools_down),
             },
             details=self.lines[:-1],
             problems=self.problems,
             next=commands or here,
             next_title=f"Run the following {self._count} command(s) to launch the jobs:" if commands else "next:",
-            closing=self._watching(next_command) if commands else (),
+            closing=(*(self._watching(next_command) if commands else ()), *costs(self.pools_down)),
         )
 
     @property
@@ -116,8 +119,7 @@ class SetupReport:
         then = [f"When all have ended:\n    {self._eval(next_command)}"] if next_command else []
         if self.launches:
             watch = [f"Watch each:\n    {self._watch_launch(one)}" for one in self.launches]
-            end = [f"When a benchmark is finished, its pool costs on:\n    {down}" for down in self._downs]
-            return (*watch, *then, *end)
+            return (*watch, *then)
         return (f"Watch each, by its id and its number of tasks:\n    {self._watch}", *then)
 
     def _eval(self, next_command: str) -> str:
@@ -137,11 +139,6 @@ class SetupReport:
     def _watch(self) -> str:
         """The command that watches an array, whose id and number of tasks are to be put in."""
         return watch_array(self.python, self.paths, "TASKS", self.expected_results)
-
-    @property
-    def _downs(self) -> list[str]:
-        """The commands that end pools."""
-        return [one.down for one in self.launches if one.down]
 
     @property
     def facts(self) -> list[str]:
@@ -169,10 +166,9 @@ class SetupReport:
         """The commands for a hand-off sheet."""
         evaluation = self._eval(next_command)
         if not self.commands:
-            return [*([f"{next_command} run"] if self.approved else []), evaluation]
-        if self.launches:
-            return [*self.commands, "# when all have ended:", evaluation, *self._downs]
-        return [*self.commands, "# when all of them have ended:", evaluation]
+            return [*([f"{next_command} run"] if self.approved else []), evaluation, *self.pools_down]
+        ended = "# when all have ended:" if self.launches else "# when all of them have ended:"
+        return [*self.commands, ended, evaluation, *self.pools_down]
 
     @property
     def checks(self) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import tempfile
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +24,9 @@ from benchwright.launch.mirror import Mirrored, mirror_logs, mirror_results
 from benchwright.launch.plan import SkyPilotSetup
 from benchwright.launch.record import checkout_state
 from benchwright.launch.sky_drain import refuse_company
+from benchwright.launch.sky_pools import POOL_NAME, launch_folder, pool_down, pool_of
 from benchwright.launch.sky_tasks import job_task, pool_task
+from benchwright.node import passing_scratch
 from benchwright.objects import StoreLocation, open_store, settings_from_environment
 
 _OF_THE_MACHINE = ("python", "run_script", "job_batch_dir", "output_dir", "slurm_log_dir")
@@ -68,7 +69,7 @@ class SkyLaunch:
     @property
     def down(self) -> str | None:
         """The command that ends the pool, where there is one."""
-        return shlex.join(["sky", "jobs", "pool", "down", "-y", self.pool]) if self.pool else None
+        return pool_down(self.pool) if self.pool else None
 
     def to_dict(self) -> dict[str, Any]:
         """The launch as JSON data."""
@@ -151,8 +152,8 @@ class SkyStage:
             "git": checkout_state(),
             "weights": list(weights),
         }
-        with tempfile.TemporaryDirectory(prefix="bw-stage-") as folder:
-            archives = {name: Path(folder, f"{number}.tar.gz") for number, name in enumerate(batches)}
+        with passing_scratch() as folder:
+            archives = {name: folder / f"{number}.tar.gz" for number, name in enumerate(batches)}
             for name, batch in batches.items():
                 pack(batch, archives[name])
             queue.publish(tasks, archives, facts)
@@ -189,13 +190,13 @@ class SkyStage:
         """Write the task files and ``launch.json`` of this machine, and say what to run."""
         launch, uri = queue.launch, str(self._location)
         place, manifest = self._freeze()
-        folder = self._paths.setup / "sky" / launch
+        folder = launch_folder(self._paths, launch)
         environment = f"{uri}/{place}"
         job = job_task(setup, resources, launch=launch, run_uri=uri, manifest=manifest, environment=environment)
         write_text(folder / "job.yaml", _yaml(job))
-        pool = f"{launch}-pool" if setup.pool else None
+        pool = pool_of(launch) if setup.pool else None
         if pool:
-            write_text(folder / "pool.yaml", _yaml(pool_task(setup, resources, manifest, environment)))
+            write_text(folder / POOL_NAME, _yaml(pool_task(setup, resources, manifest, environment)))
         workers = min(setup.workers, bundles)
         commands = launch_commands(folder, launch, setup, workers, self._secrets)
         made = SkyLaunch(launch, queue.url, bundles, tuple(commands), pool)
@@ -255,9 +256,9 @@ def launch_commands(
     if not setup.pool:
         yield shlex.join(["sky", "jobs", "launch", "-y", "-d", "-n", launch, "--num-jobs", str(workers), *given, job])
         return
-    pool = f"{launch}-pool"
+    pool = pool_of(launch)
     yield shlex.join(
-        ["sky", "jobs", "pool", "apply", "-y", "-p", pool, "--workers", str(workers), str(folder / "pool.yaml")]
+        ["sky", "jobs", "pool", "apply", "-y", "-p", pool, "--workers", str(workers), str(folder / POOL_NAME)]
     )
     yield shlex.join(["sky", "jobs", "pool", "status", "--all", pool]) + "  # until its workers are READY"
     yield shlex.join(

@@ -77,7 +77,8 @@ class View:
         """The look for people."""
         standing = self.standing
         counts = f"{len(standing.done)} done, {len(standing.failed)} failed, {standing.left} left"
-        head = f"{100 * standing.left / standing.bundles:.0f}% left: {counts} of {standing.bundles} bundles"
+        percent = -(-100 * standing.left // standing.bundles)  # rounded up: 0 is said of none left
+        head = f"{percent}% left: {counts} of {standing.bundles} bundles"
         return "; ".join([head, self._workers, *self.notes()])
 
     def notes(self) -> Iterator[str]:

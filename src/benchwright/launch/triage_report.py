@@ -10,17 +10,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from benchwright.contract import Exit, Failure, Outcome, Problem, usage_error
+from benchwright.contract import Exit, Failure, Outcome, Problem, some, usage_error
+from benchwright.launch.asked_array import AskedArray, ask_array
 from benchwright.launch.symptoms import UNFINISHED
 from benchwright.launch.task_log import TaskLog, read_task_log
 from benchwright.launch.triage import Finding, Group, group, triage_log
-from benchwright.node.array_items import find_items, setup_folder
-from benchwright.node.array_view import ArrayView, Standing, Task, view_array
-from benchwright.node.array_watch import Poll
-from benchwright.slurm import CallError, Clients, read_attempts, read_queue
+from benchwright.node.array_view import Standing, Task
+from benchwright.slurm import Clients
 
 _LOG = re.compile(r"slurm-(?P<job>\d+)_(?P<task>\d+)\.out|bundle_(?P<bundle>\d+)\.log")
 _LONGEST_LINE = 65_536
+_DOUBTS = {"unreadable-log", "unknown-tasks", "unknown-length"}
+"""The problems of a run that may have failed where nobody can look."""
+_ALL_LOGS = "slurm_out"
+"""The folder of a workspace that has the logs of each benchmark below it."""
 _NAMED = 5
 _SHOWN = 5
 
@@ -29,7 +32,7 @@ _SHOWN = 5
 class TaskTriage:
     """One task, by its id or its bundle's name: its log if it has one, what that says, and what failed.
 
-    ``unreadable`` says why the log could not be read.
+    ``unreadable`` says why the log could not be read, ``unknown`` that neither it nor the scheduler tells of an end.
     """
 
     name: str
@@ -38,6 +41,7 @@ class TaskTriage:
     state: str
     findings: tuple[Finding, ...]
     unreadable: str = ""
+    unknown: bool = False
 
     @property
     def not_started(self) -> int:
@@ -57,12 +61,16 @@ class TaskTriage:
 
 @dataclass(frozen=True)
 class TriageReport:
-    """What failed in a run, by cause, and the command for what is missing."""
+    """What failed in a run, by cause, and the command for what is missing.
+
+    ``relaunch`` is empty where no script of ``scripts`` is the run's.
+    """
 
     log_dir: Path
     job: int | None
     tasks: tuple[TaskTriage, ...]
     groups: tuple[Group, ...]
+    scripts: Path
     relaunch: str
     problems: tuple[Problem, ...]
 
@@ -79,7 +87,7 @@ class TriageReport:
         """The report in a script's form."""
         lost = [task for task in self.tasks if task.findings]
         findings = [finding for task in lost for finding in task.findings]
-        launch = [self.relaunch] if self.relaunch and any(self._needs_launch(task) for task in lost) else []
+        launch = any(self._needs_launch(task) for task in lost)
         return Outcome(
             summary=self._summary(findings, len(lost)),
             data={
@@ -93,16 +101,22 @@ class TriageReport:
                 "ask_now": [f"{one.symptom.code}: {one.ask_now}" for one in self.groups if one.ask_now],
             },
             details=list(self._lines(lost)),
-            problems=self.problems,
-            next=launch,
-            exit=Exit.NO if findings or any(task.unreadable for task in self.tasks) else Exit.DONE,
+            problems=[*self.problems, *([self._no_script] if launch and not self.relaunch else [])],
+            next=[self.relaunch] if launch and self.relaunch else [],
+            exit=Exit.NO if findings or any(one.code in _DOUBTS for one in self.problems) else Exit.DONE,
         )
 
     def _summary(self, findings: Sequence[Finding], tasks: int) -> str:
         if not findings:
-            return f"nothing failed in {len(self.tasks)} tasks"
+            return f"nothing {'is known to have ' if self.problems else ''}failed in {len(self.tasks)} tasks"
         counts = f"{_numbers(findings)}, {_counted(len(self.groups), 'cause')}"
         return f"{counts}, in {tasks} of {len(self.tasks)} tasks"
+
+    @property
+    def _no_script(self) -> Problem:
+        names = " or ".join(_benchmarks(self.log_dir))
+        found = f"no run script of benchmark {names}, whose setup launches what is missing"
+        return Problem("no-run-script", str(self.scripts), found, "the run's own", "name its folder: --script-dir DIR")
 
     def _needs_launch(self, task: TaskTriage) -> bool:
         """Whether something of a task is only had by setup: the scheduler gave it up, or its cause is to be mended."""
@@ -190,19 +204,21 @@ def triage_run(log_dir: Path, job: int | None = None, *, scripts: Path, clients:
     if not log_dir.is_dir():
         raise usage_error("--log-dir", f"{log_dir} is no folder", "the folder of an array's logs")
     logs = _find_logs(log_dir, job)
-    view, problems = _ask(job, clients or Clients()) if job is not None else (None, [])
-    if not logs and not (view and view.known):
+    array = AskedArray() if job is None else ask_array(job, log_dir, clients or Clients())
+    problems = list(array.problems)
+    if not logs and array.view is None:
         expected = "slurm-<job>_<task>.out, or bundle_<i>.log of a local run"
         fix = "wait until a task has begun, or name the array's own folder"
         raise Failure([*problems, Problem("no-logs", str(log_dir), "no log of a task", expected, fix)])
-    tasks = tuple(_tasks(logs, job, view, _items(log_dir, view)))
+    tasks = tuple(_tasks(logs, job, array))
     problems += [
         Problem("unreadable-log", str(task.path), task.unreadable, "a log that can be read", "look at it yourself")
         for task in tasks
         if task.unreadable
     ]
+    problems += _unknown(tasks)
     groups = tuple(group(finding for task in tasks for finding in task.findings))
-    return TriageReport(log_dir, job, tasks, groups, _relaunch(log_dir, scripts), tuple(problems))
+    return TriageReport(log_dir, job, tasks, groups, scripts, _relaunch(log_dir, scripts), tuple(problems))
 
 
 _Place = tuple[int | None, int]
@@ -223,46 +239,26 @@ def _find_logs(log_dir: Path, job: int | None) -> dict[_Place, Path]:
     return logs
 
 
-def _ask(job: int, clients: Clients) -> tuple[ArrayView | None, list[Problem]]:
-    """What the scheduler says of the tasks; a problem where it does not answer."""
-    poll = Poll(at=0, clock=0, attempts=read_attempts(clients, job), queue=read_queue(clients, job))
-    problems = [
-        Problem("scheduler-silent", f"job {job}", str(answer), "its states", "the logs alone were read")
-        for answer in (poll.attempts, poll.queue)
-        if isinstance(answer, CallError)
-    ]
-    named = [row.tasks for rows in (poll.account_rows, poll.queue_rows) for row in rows or ()]
-    if not named:
-        return None, problems
-    tasks = 1 + max((index for indices in named for index in indices), default=0)
-    return view_array(poll.queue_rows, poll.account_rows, tasks), []
-
-
-def _items(log_dir: Path, view: ArrayView | None) -> Mapping[int, Sequence[str]]:
-    """The items of an array's failed tasks by their coordinates; none where they are not known."""
-    failed = view.those(Standing.FAILED) if view else []
-    if not view or not failed:
-        return {}
-    folder = setup_folder(None, log_dir)
-    found = find_items(folder, given=None, command=view.command, tasks=view.total, submitted=view.submitted)
-    if isinstance(found, str):
-        return {}
-    return {task: [found.items[place].label() for place in found.places[task]] for task in failed}
-
-
-def _tasks(
-    logs: Mapping[_Place, Path], job: int | None, view: ArrayView | None, items: Mapping[int, Sequence[str]]
-) -> Iterator[TaskTriage]:
-    known = {(job, number): task for number, task in view.tasks.items()} if view else {}
+def _tasks(logs: Mapping[_Place, Path], job: int | None, array: AskedArray) -> Iterator[TaskTriage]:
+    known = {(job, number): task for number, task in array.view.tasks.items()} if array.view else {}
     for place in sorted({*logs, *known}, key=lambda place: (place[0] or 0, place[1])):
         path, task = logs.get(place), known.get(place)
         log, unreadable = (TaskLog(), "") if path is None else _read(path)
         failed = task is not None and task.standing is Standing.FAILED
         state, code = (task.state, task.exit_code) if task is not None and failed else ("", "")
-        own = items.get(place[1], ()) if place[0] == job else ()
+        own = array.items.get(place[1], ()) if place[0] == job else ()
         findings = [finding for finding in triage_log(log, state, code, own) if _counts(finding, task)]
         name = f"bundle {place[1]}" if place[0] is None else f"{place[0]}_{place[1]}"
-        yield TaskTriage(name, path, log, state, tuple(findings), unreadable)
+        untold = task is not None and task.standing is Standing.UNKNOWN and log.ok is None and not findings
+        yield TaskTriage(name, path, log, state, tuple(findings), unreadable, untold)
+
+
+def _unknown(tasks: Sequence[TaskTriage]) -> list[Problem]:
+    """The problem of the tasks that nothing tells of, if there are any."""
+    names = [task.name for task in tasks if task.unknown]
+    found = "no row of the scheduler's says where they are or how they ended, and no log does"
+    fix = "look again in a minute, since accounts are late; setup tells by the results what is missing"
+    return [Problem("unknown-tasks", some(names), found, "the state of each", fix)] if names else []
 
 
 def _counts(finding: Finding, task: Task | None) -> bool:
@@ -287,15 +283,20 @@ def _read(path: Path) -> tuple[TaskLog, str]:
 
 
 def _relaunch(log_dir: Path, scripts: Path) -> str:
-    """The setup command of the run script that names this benchmark; empty where there is none.
-
-    The logs of a run are in a folder of their own below the benchmark's, or in that itself.
-    """
+    """The setup command of the run script that names this benchmark; empty where there is none."""
     for script in sorted(scripts.glob("run_*.py")):
         source = script.read_text("utf-8", "replace")
-        if _constant(source, "BENCHMARK_NAME") in (log_dir.parent.name, log_dir.name):
+        if _constant(source, "BENCHMARK_NAME") in _benchmarks(log_dir):
             return shlex.join([_constant(source, "PYTHON_PATH") or "python3", str(script), "setup"])
     return ""
+
+
+def _benchmarks(log_dir: Path) -> Sequence[str]:
+    """The benchmark's name, or those that it may have: logs are in a folder below its own, or in that itself."""
+    folder = log_dir.parent
+    if folder.name == _ALL_LOGS:
+        return [log_dir.name]
+    return [folder.name] if folder.parent.name == _ALL_LOGS else [folder.name, log_dir.name]
 
 
 def _constant(source: str, name: str) -> str:

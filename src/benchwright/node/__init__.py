@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from benchwright.node.job_file import Item, JobFile, JobFileError, read_job_file
     from benchwright.node.results import set_aside
     from benchwright.node.runner import RunTotals, run_bundles
-    from benchwright.node.scratch import remove_abandoned
+    from benchwright.node.scratch import passing_scratch, remove_abandoned
     from benchwright.node.server import ServerUnusable
 
 _HOMES = {
@@ -32,6 +32,7 @@ _HOMES = {
     "set_aside": "results",
     "RunTotals": "runner",
     "run_bundles": "runner",
+    "passing_scratch": "scratch",
     "remove_abandoned": "scratch",
     "ServerUnusable": "server",
 }
@@ -45,6 +46,7 @@ __all__ = [
     "RunState",
     "RunTotals",
     "ServerUnusable",
+    "passing_scratch",
     "read_events",
     "read_job_file",
     "remove_abandoned",

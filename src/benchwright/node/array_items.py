@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,27 +39,28 @@ def setup_folder(results_dir: Path | None, log_dir: Path | None) -> Path | None:
 
 
 def find_items(
-    folder: Path | None, *, given: Path | None, command: str, tasks: int, submitted: str
+    folder: Path | None, *, given: Path | None, command: str, tasks: int, submitted: str, or_more: bool = False
 ) -> ArrayItems | str:
-    """The items of an array of ``tasks`` tasks; a clause that says why they are not known.
+    """The items of an array of ``tasks`` tasks, ``or_more``; a clause that says why they are not known.
 
     ``given`` is the job file if someone named it. Otherwise it is the one of ``folder`` that the job's ``command``
     names, else the only one with as many bundles. One that was written after the array was ``submitted`` (ISO) belongs
     to a later set-up.
     """
+    most = math.inf if or_more else tasks
     try:
         if given is not None:
-            return _of_length(read_job_file(given), tasks)
+            return _of_length(read_job_file(given), tasks, most)
         candidates = [] if folder is None else sorted(folder.glob("slurm_run_data_*.json"))
         if not candidates:
             return "no job file is known"
         named = [path for path in candidates if _names(command, path)]
         if named:
-            return _of_length(read_job_file(_of_that_time(named[0], submitted)), tasks)
-        fitting = [file for file in _readable(candidates) if len(file.bundles) == tasks]
+            return _of_length(read_job_file(_of_that_time(named[0], submitted)), tasks, most)
+        fitting = [file for file in _readable(candidates) if tasks <= len(file.bundles) <= most]
         if len(fitting) != 1:
             found = "no job file has" if not fitting else f"{len(fitting)} job files have"
-            return f"{found} {tasks} bundles: name it with --job-file"
+            return f"{found} {tasks} bundles{' or more' if or_more else ': name it with --job-file'}"
         _of_that_time(fitting[0].path, submitted)
         return _items(fitting[0])
     except JobFileError as error:
@@ -85,8 +87,8 @@ def _of_that_time(path: Path, submitted: str) -> Path:
     return path
 
 
-def _of_length(file: JobFile, tasks: int) -> ArrayItems:
-    if len(file.bundles) != tasks:
+def _of_length(file: JobFile, tasks: int, most: float) -> ArrayItems:
+    if not tasks <= len(file.bundles) <= most:
         raise JobFileError(f"{file.path} has {len(file.bundles)} bundles, and {tasks} tasks are watched")
     return _items(file)
 

@@ -6,9 +6,10 @@ late. A task that the queue lists is where the queue has it; otherwise its last 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
+from typing import TypeVar
 
 from benchwright.slurm import AttemptRow, Phase, QueueRow, State, parse_state
 
@@ -28,6 +29,8 @@ class Standing(Enum):
 
 LOST_NODE = frozenset({"NODE_FAIL", "PREEMPTED", "REQUEUED", "BOOT_FAIL"})
 """How attempts end that the cluster itself repeats, where the job allows it."""
+
+_Row = TypeVar("_Row", QueueRow, AttemptRow)
 
 
 @dataclass(frozen=True)
@@ -100,15 +103,21 @@ def view_array(
     ``tasks`` is the array's length, indices from 0. ``remembered`` holds final states that the queue once showed, for
     tasks that it has forgotten and no account has.
     """
+    rows: list[QueueRow | AttemptRow] = [*(attempts or ()), *(queue or ())]
     by_task = _queued(queue or (), tasks)
     histories = _histories(attempts or (), tasks)
     remembered = remembered or {}
+    if queue is not None:  # else the accounts may be late with any task
+        rest = _unnamed({*by_task, *histories, *remembered}, tasks)
+        submits = {row.submit for row in rows if row.tasks}
+        in_queue, in_accounts = _withdrawn(queue, submits), _withdrawn(attempts or (), submits)
+        by_task.update((index, row) for index in rest for row in in_queue)
+        histories.update((index, list(in_accounts)) for index in rest if in_accounts)
     indices = sorted({*by_task, *histories, *remembered})
     seen = {
         index: _task(by_task.get(index), histories.get(index, ()), remembered.get(index, ""), queue is not None)
         for index in indices
     }
-    rows: list[QueueRow | AttemptRow] = [*(attempts or ()), *(queue or ())]
     # The accounts may hold an older job of the same id: its attempts are not the last ones.
     latest = [row.submit for row in queue] if queue else [history[-1].submit for history in histories.values()]
     expected = set(range(tasks))
@@ -149,6 +158,27 @@ def _indices(named: tuple[int, ...], tasks: int) -> tuple[int, ...]:
     The last task of an array runs under the array's own id, and is briefly listed by it alone.
     """
     return named or ((0,) if tasks == 1 else ())
+
+
+def _unnamed(named: Set[int], tasks: int) -> Set[int]:
+    """The tasks that no row names; none of an array whose indices are not known, since they do not begin at 0."""
+    expected = set(range(tasks))
+    return expected - named if named <= expected else set()
+
+
+def _withdrawn(rows: Iterable[_Row], submits: Set[str]) -> Sequence[_Row]:
+    """The row, if there is one, of the tasks that were cancelled together while they waited.
+
+    Where others of the array had begun, SLURM lists them by the array's own id alone, and no longer says which they
+    are: those that no other row names. ``submits`` are when the others were submitted, without which a row is another
+    job's of the same id.
+    """
+    plain = [row for row in rows if not row.tasks]
+    return [
+        row
+        for row in plain[-1:]
+        if row.state.phase is Phase.FAILED and not row.nodes and (row.submit in submits or not submits)
+    ]
 
 
 def _task(queued: QueueRow | None, history: Sequence[AttemptRow], remembered: str, queue_answers: bool) -> Task:

@@ -1,7 +1,7 @@
-"""Scratch folders that outlive nobody: each holds a lock of its fork server, which the kernel releases with its end.
+"""Scratch folders that outlive nobody: each holds a lock of its owner, which the kernel releases with its end.
 
-A fork server that is killed together with all its items cannot clear up. Its folder then has a lock that nobody holds,
-and the next set-up or fork server on the machine removes it.
+An owner that is killed, such as a fork server together with all its items, cannot clear up. Its folder then has a lock
+that nobody holds, and the next set-up or fork server on the machine removes it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import fcntl
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 _PREFIX = "bw-"
@@ -23,14 +24,33 @@ def new_scratch(base: Path | None = None) -> Path:
 
     It lies below ``base``, or where temporary files go.
     """
+    return _locked(base)[0]
+
+
+@contextlib.contextmanager
+def passing_scratch() -> Iterator[Path]:
+    """A folder where temporary files go, which is gone with the block, or removed later if this process is killed."""
+    folder, lock = _locked(None)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _locked(base: Path | None) -> tuple[Path, int | None]:
+    """A new folder, and the descriptor of its lock, if it could have one."""
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
     fresh = folder / f"{_LOCK_NAME}.new"
+    lock = None
     # A file system without locks costs the clearing up after a kill, not the run.
     with contextlib.suppress(OSError):
-        fcntl.flock(os.open(fresh, os.O_RDWR | os.O_CREAT, 0o600), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock = os.open(fresh, os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         # The name comes after the lock, so that nobody meets the one without the other.
         fresh.rename(folder / _LOCK_NAME)
-    return folder
+    return folder, lock
 
 
 def remove_abandoned(base: Path | None = None) -> None:

@@ -11,8 +11,7 @@ from typing import Literal
 
 from benchwright.arena import MethodMetadata
 from benchwright.arena.config_names import default_config, prefix_of, processed_name
-from benchwright.arena.names import did_you_mean
-from benchwright.contract import Failure, Problem, Progress
+from benchwright.contract import Failure, Problem, Progress, did_you_mean
 from benchwright.files import swap_in
 from benchwright.forks import as_they_come, processors
 from benchwright.processing.artifact_files import write_record, write_results, write_store

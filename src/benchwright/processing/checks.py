@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from benchwright.arena import MethodMetadata
 from benchwright.arena.config_names import processed_name
-from benchwright.arena.names import did_you_mean
-from benchwright.contract import Problem, some
+from benchwright.contract import Problem, did_you_mean, some
 from benchwright.processing.ensemble import METRICS
 from benchwright.processing.findings import Finding
 from benchwright.processing.split import Row

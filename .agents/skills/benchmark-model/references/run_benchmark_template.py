@@ -120,7 +120,7 @@ def setup(args: argparse.Namespace, shell: Shell) -> Outcome:
 
 def evaluate(args: argparse.Namespace, shell: Shell) -> Outcome:
     """Process the results and say where the model landed."""
-    from benchwright.launch import PathSetup, fetch_run
+    from benchwright.launch import PathSetup, fetch_run, with_pools_down
     from benchwright.leaderboard import EvalConfig, EvalMethod, run_eval
 
     config = EvalConfig(
@@ -134,11 +134,12 @@ def evaluate(args: argparse.Namespace, shell: Shell) -> Outcome:
         subsets=EVAL_SUBSETS,
         task_subset=SUBSET,
     )
+    paths = config.path_setup.run_paths(BENCHMARK_NAME)
     with shell.progress("eval") as progress:
         if not args.scheduler.startswith("skypilot"):
-            return run_eval(config, progress=progress).outcome()
-        fetched = fetch_run(args.store, config.path_setup.run_paths(BENCHMARK_NAME), progress=progress)
-        outcome = run_eval(config, progress=progress).outcome()
+            return with_pools_down(run_eval(config, progress=progress).outcome(), paths)
+        fetched = fetch_run(args.store, paths, progress=progress)
+        outcome = with_pools_down(run_eval(config, progress=progress).outcome(), paths)
     return replace(outcome, details=[str(fetched), *outcome.details], problems=[*fetched.problems, *outcome.problems])
 
 

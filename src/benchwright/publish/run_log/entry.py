@@ -106,7 +106,13 @@ def _head(head: Head) -> str:
 
 def _infrastructure(facts: RunFacts) -> str:
     parallel = " and ".join(map(str, facts.traces.parallel))
-    parts = [facts.settings.text, f"{parallel} items side by side" if parallel else ""]
+    arrays = facts.traces.arrays
+    parts = [
+        facts.settings.text,
+        *dict.fromkeys(f"default partition {one.default_partition}" for one in facts.set_ups if one.default_partition),
+        f"array{'s' if len(arrays) > 1 else ''} {' and '.join(map(str, arrays))}" if arrays else "",
+        f"{parallel} items side by side" if parallel else "",
+    ]
     return ", ".join(part for part in parts if part) or UNKNOWN
 
 

@@ -40,7 +40,7 @@ class SetUp:
 
     Each set-up replaces the record of the one before, but those that approved items are remembered. ``protocol`` is the
     validation protocol that the plan's arena requires, "" where the record does not say. ``total`` items were planned:
-    ``experiments`` on ``tasks``.
+    ``experiments`` on ``tasks``. ``default_partition`` is the cluster's own where jobs went to it, else "".
     """
 
     latest: Moment
@@ -51,6 +51,7 @@ class SetUp:
     total: int
     experiments: frozenset[str]
     tasks: frozenset[str]
+    default_partition: str = ""
 
     @property
     def moments(self) -> tuple[Moment, ...]:
@@ -112,4 +113,5 @@ def _set_up(path: Path, approvals: tuple[Moment, ...]) -> SetUp:
         total=int(content["total"]),
         experiments=frozenset(content["experiments"]),
         tasks=frozenset(content["tasks"]),
+        default_partition=str(content.get("default_partition") or ""),
     )

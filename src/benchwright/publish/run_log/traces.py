@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from benchwright.files import RunPaths, read_json
 from benchwright.files.run_paths import RESULT_NAME
 
 LAUNCH_NAME = "launch.json"
+_TASK_LOG = re.compile(r"slurm-(\d+)_\d+\.out")
 _LARGEST_LAUNCH = 2**20
 _LATEST = 2**33
 """Seconds since the epoch: no run is of the 23rd century."""
@@ -37,9 +39,10 @@ class Traces:
     """What is there of a run. Moments are seconds since the epoch, None where nothing is there to tell.
 
     ``job_file``, ``log`` and ``result`` are the earliest modifications of such files, ``begun`` and ``ended`` the
-    first and the last that is known of the run: an event or a result. ``failures`` is None without event logs, and
-    ``parallel`` empty: it holds how many items ran side by side. ``unfinished`` items were begun and neither failed nor
-    have a result: they were stopped, lost with their task, or are at work.
+    first and the last that is known of the run: an event or a result. ``failures`` is None without event logs.
+    ``parallel`` holds how many items the runs on this machine had side by side, ``arrays`` the ids of a cluster's that
+    left logs. ``unfinished`` items were begun and neither failed nor have a result: they were stopped, lost with their
+    task, or are at work.
     """
 
     job_file: float | None
@@ -51,6 +54,7 @@ class Traces:
     failures: tuple[FailedItem, ...] | None
     unfinished: int
     parallel: tuple[int, ...]
+    arrays: tuple[int, ...]
     launches: tuple[Mapping[str, Any], ...]
 
     @property
@@ -85,20 +89,23 @@ class _Events:
     done: dict[str, float] = field(default_factory=dict)
     failed: dict[str, tuple[float, str]] = field(default_factory=dict)
 
-    def read(self, path: Path) -> None:
-        """Take in a log; lines that are no events, such as one that is being written, are left out."""
+    def read(self, path: Path, *, local: bool) -> None:
+        """Take in a log; lines that are no events, such as one that is being written, are left out.
+
+        A bundle of a ``local`` run is one of several at work; elsewhere it has its task or machine to itself.
+        """
         self.logs += 1
         with path.open("rb") as file:
             for line in file:
                 with contextlib.suppress(ValueError, TypeError, KeyError):
                     event = json.loads(line)
-                    self._take(float(event["time"]), event["event"], event)
+                    self._take(float(event["time"]), event["event"], event, local)
 
-    def _take(self, at: float, kind: str, event: Mapping[str, Any]) -> None:
+    def _take(self, at: float, kind: str, event: Mapping[str, Any], local: bool) -> None:
         if not 0 <= at < _LATEST:
             return
         self.times.see(at)
-        if kind == "run-started" and isinstance(event.get("parallel"), int):
+        if local and kind == "run-started" and isinstance(event.get("parallel"), int):
             self.parallel.add(event["parallel"])
         elif kind == "item-failed":
             reason = str(event.get("reason") or f"exit {event.get('exit')}")
@@ -127,6 +134,7 @@ def read_traces(paths: RunPaths) -> Traces:
     results, logs, job_files, run = _Moments(), _Moments(), _Moments(), _Moments()
     events = _Events()
     launches = []
+    arrays = set()
     for path, at in _files(paths.data):
         if path.name == RESULT_NAME:
             results.see(at)
@@ -134,7 +142,9 @@ def read_traces(paths: RunPaths) -> Traces:
     for path, at in _files(paths.logs):
         logs.see(at)
         if path.name.startswith("events") and path.suffix == ".jsonl":
-            events.read(path)
+            events.read(path, local=path.parent.name.startswith(paths.local_logs("").name))
+        elif match := _TASK_LOG.fullmatch(path.name):
+            arrays.add(int(match[1]))
         elif path.name == LAUNCH_NAME:
             launches.append(path)
     for path, at in _files(paths.setup):
@@ -156,6 +166,7 @@ def read_traces(paths: RunPaths) -> Traces:
         failures=events.failures() if events.logs else None,
         unfinished=len(events.begun - events.done.keys() - events.failed.keys()),
         parallel=tuple(sorted(events.parallel)),
+        arrays=tuple(sorted(arrays)),
         launches=tuple(_launches(sorted(launches))),
     )
 
