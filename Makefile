@@ -1,10 +1,11 @@
 # Two commands matter: `make demo` and `make test`. Each sets up what it needs and says what it does.
 PYTHON ?= python3
 RUN = .venv/bin/python
+OLDER_CLIENT = huggingface_hub<2
 CHECKED = src tests scripts eval benchmarks .agents
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test soak lint format bench clean
+.PHONY: help setup setup-dev demo test test-older soak lint format bench clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*  ## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -20,6 +21,11 @@ demo: setup  ## benchmark XGBoost on the mini arena, from its name to its place 
 
 test: setup-dev lint  ## lint, then every test, on all cores
 	@$(RUN) -m pytest -n auto --dist worksteal
+
+test-older: setup-dev  ## the tests of the Hub with the real client one release line back, ten minutes
+	@.uv/bin/uv pip install --quiet --python $(RUN) --target .venv/older-client "$(OLDER_CLIENT)"
+	@PYTHONPATH=$(CURDIR)/.venv/older-client $(RUN) -c 'import huggingface_hub; print(huggingface_hub.__version__)'
+	@PYTHONPATH=$(CURDIR)/.venv/older-client $(RUN) -m pytest -n auto tests/hub tests/rehearsal/hub
 
 soak: setup-dev  ## kill processing and uploading at 200 random writes, audit 1,000 random job folders, cut 2,000 sequences of repairs, two hours
 	@BENCHWRIGHT_KILLS=200 $(RUN) -m pytest tests/system/test_publish_kills.py

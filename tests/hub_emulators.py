@@ -23,7 +23,8 @@ def emulated_hub(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[HubEmulato
         "HF_TOKEN_PATH": str(folder / "no-token"),
     }.items():
         patch.setattr(f"huggingface_hub.constants.{name}", value, raising=name != "AGENT_HARNESSES_PATH")
-    patch.delenv("HF_TOKEN", raising=False)
+    for name in ("HF_ENDPOINT", "HF_TOKEN"):  # those of whoever runs the tests
+        patch.delenv(name, raising=False)
     with HubEmulator(folder / "hub") as hub:
         template = hub.url + "/{repo_id}/resolve/{revision}/{filename}"  # the client makes it from HF_ENDPOINT
         patch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", template)

@@ -195,6 +195,15 @@ def test_one_organisation_and_listed_models_alone(lists, models):
     assert [row["repo_canonical"] for row in rows] == ["a-lab/a", "a-lab/b"]
 
 
+@pytest.mark.parametrize("source", ["csv", "cards"])
+def test_an_organisation_that_is_not_there_is_no_empty_list(lists, models, source):
+    models("a-lab/a")
+    results = [result("a-lab/a")] if source == "csv" else []
+    failure = refusal(lists.search, *results, org="a-lag", **({} if results else {"source": source}))
+    assert (failure.exit, told(failure)) == (Exit.USAGE, [("usage", "--org", "nobody on the Hub is called a-lag")])
+    assert not (lists.folder / "out.csv").exists()
+
+
 @pytest.mark.parametrize(
     ("options", "found"),
     [

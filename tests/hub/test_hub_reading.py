@@ -10,7 +10,9 @@ import pytest
 from benchwright.contract import Exit, Failure
 from benchwright.hub.client import Hub, HubPatience, api_path, where_of
 from benchwright.hub.refusals import Disabled, Forbidden, Gated, NotFound
+from benchwright.objects.credentials import settings_from_environment
 from benchwright.rehearsal.hub import Fault, FaultRule, Limit, RuledFaults
+from hub_emulators import emulated_hub
 
 MODEL = api_path("model", "nova-ai/nova-7b")
 
@@ -108,7 +110,9 @@ def test_a_budget_is_kept_and_each_attempt_counts(emulator, open_hub):
     hub.text("nova-ai/nova-7b", "README.md")
     with pytest.raises(Failure) as failure:
         hub.json(api_path("model", "nova-ai/other"))
-    assert problem_of(failure) == (Exit.REMOTE, "budget-spent", "nova-ai/other", "3 requests are spent")
+    found = "this run has sent 3 requests to the Hub, and may send no more"
+    assert problem_of(failure) == (Exit.REMOTE, "budget-spent", "nova-ai/other", found)
+    assert isinstance(hub.lost, Failure)
     assert len(emulator.seen) == 3
 
 
@@ -194,3 +198,10 @@ def test_settings_that_no_request_can_carry_are_told(endpoint, token, where):
     with pytest.raises(Failure) as failure:
         Hub(endpoint, token)
     assert (failure.value.exit, failure.value.problems[0].where) == (Exit.ENVIRONMENT, where)
+
+
+def test_the_settings_of_whoever_runs_the_tests_lead_nowhere_else(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_ENDPOINT", "https://hub.example")
+    (tmp_path / "another").mkdir()
+    with emulated_hub(tmp_path / "another", monkeypatch) as emulator:
+        assert Hub.of(settings_from_environment()).endpoint == emulator.url

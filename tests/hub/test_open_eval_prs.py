@@ -16,7 +16,7 @@ import pytest
 from opening_runs import add_model, pulls_of, result_of, spec_of, writes
 
 from benchwright.contract import DRY_RUN
-from benchwright.hub.client import Hub, where_of
+from benchwright.hub.client import Hub, HubPatience, where_of
 from benchwright.hub.opening.live import Polling
 from benchwright.hub.registry import Registry
 from benchwright.hub.writing import alone
@@ -233,6 +233,55 @@ def test_what_one_rebuild_could_not_look_at_the_next_one_does(script, spec, emul
     assert [one["state"] for one in envelope["data"]["records"]] == ["closed"]
     assert envelope["data"]["before"] == f"{registry}.before-rebuild-2"
     assert registry.with_name(f"{registry.name}.before-rebuild").read_bytes() == damaged
+
+
+@pytest.fixture
+def two(script, board, emulator, tmp_path):
+    """The spec of two models, whose pull requests are open; nobody but the registry knows of the second one."""
+    second = "nova-ai/second"
+    add_model(emulator, NOVA)
+    add_model(emulator, second)
+    script.answer(spec_of(tmp_path, {NOVA: [cited()], second: [cited(repo=second)]}).path, "--apply")
+    emulator.close_pull_request(emulator.repo(second), 1)
+    return second
+
+
+def test_a_rebuild_that_is_not_told_all_leaves_the_registry_as_it_is(script, two, emulator, registry, monkeypatch):
+    """However often it fails: the next one knows as much as the first."""
+    monkeypatch.setattr(HubPatience.__init__, "__defaults__", (2, 0.01, 0.05, 5.0))
+    damaged = registry.read_bytes()[:-40]
+    registry.write_bytes(damaged)
+    for path in (f"/api/models/{two}", "*/leaderboard"):
+        emulator.fault = RuledFaults([FaultRule(Fault("error", status=500), path=path, times=99)])
+        envelope = script.answer("--rebuild")
+        assert (envelope["exit"], envelope["data"]["written"], envelope["data"]["before"]) == (4, False, None)
+        assert envelope["summary"].startswith(f"{registry} stays as it is: the Hub did not tell all, ")
+        assert envelope["next"][0].endswith(f"--registry {registry} --rebuild")
+        assert registry.read_bytes() == damaged
+    assert [one.name for one in registry.parent.iterdir() if "before" in one.name] == []
+    emulator.fault = None
+    envelope = script.answer("--rebuild")
+    assert (envelope["exit"], [one["state"] for one in envelope["data"]["records"]]) == (0, ["open", "closed"])
+
+
+def test_a_rebuild_keeps_the_records_of_what_cannot_be_looked_at(script, two, emulator, registry):
+    before = {one.repo: one for one in Registry.load(registry).records}
+    emulator.delete(emulator.repo(two))
+    envelope = script.answer("--rebuild")
+    assert (envelope["exit"], envelope["data"]["written"]) == (1, True)
+    assert [(one["code"], one["where"]) for one in envelope["problems"]] == [("repo-missing", two)]
+    assert {one.repo: one.key for one in Registry.load(registry).records} == {
+        repo: one.key for repo, one in before.items()
+    }
+    assert Registry.load(registry).of(two) == (before[two],)
+
+
+def test_a_benchmark_behind_a_gate_is_a_remark_of_a_rebuild(script, two, emulator):
+    files = {"eval.yaml": "name: Closed\nevaluation_framework: harbor\ntasks:\n  - id: closed\n"}
+    emulator.change(emulator.add_dataset("bench-org/closed", files, official=True), gated="manual")
+    envelope = script.answer("--rebuild")
+    assert (envelope["exit"], len(envelope["data"]["records"])) == (0, 2)
+    assert [(one["code"], one["where"]) for one in envelope["problems"]] == [("gated", "datasets/bench-org/closed")]
 
 
 def test_a_registry_of_another_hub_is_not_rebuilt_from_this_one(script, spec, emulator, registry):
@@ -471,6 +520,14 @@ def test_the_hand_off_has_the_commands_and_what_they_do(script, spec, tmp_path):
     script.run(spec, "--apply", "--handoff", sheet)
     assert re.search(r"```bash\n\S+ \S+sweep_eval_prs\.py --registry \S+\n```", sheet.read_text())
     assert "nothing is to be done; the command only looks at what is there" in sheet.read_text()
+
+
+def test_a_sheet_that_cannot_be_written_does_not_hide_what_was_opened(script, spec, emulator, registry):
+    for words, done in (((), "1 to open"), (("--apply",), "1 opened")):
+        envelope = script.answer(spec, *words, "--handoff", registry.parent.parent)
+        assert (envelope["exit"], envelope["summary"].endswith(f"1 model: {done}")) == (3, True)
+        assert [one["code"] for one in envelope["problems"]] == ["sheet-not-written"]
+    assert len(envelope["data"]["results"]) == 1
 
 
 def test_opening_forty_takes_seven_requests_a_model_and_one_or_two_for_each_pull_request(

@@ -14,7 +14,7 @@ from benchwright.hub.boards import Board, BoardRow
 from benchwright.hub.links import view_link
 from benchwright.hub.model_repo import ModelRepo
 from benchwright.hub.opening.body import addresses, relinked
-from benchwright.hub.opening.words import Told, body_for, title_for
+from benchwright.hub.opening.words import TITLE, Told, body_for, in_order, title_for
 from benchwright.hub.registry import Record, RecordedResult
 from benchwright.hub.sweep.classes import classify
 from benchwright.hub.sweep.facts import Comment, PullFacts, ResultFacts
@@ -24,7 +24,6 @@ from benchwright.hub.views import DEFAULT, SHOWN, VIEWS, WIDEST, View
 
 LOGIC = "bench-org/logic-1k"
 OURS, VALUE, NUM = "nova-ai/nova-27b", Decimal("62.5"), 7
-STRANGE = ("other", "beside")
 DOWN = Failure(Problem("hub-unavailable", "datasets/bench-org/logic-1k", "HTTP 502"), exit=Exit.REMOTE)
 
 
@@ -162,7 +161,7 @@ results = st.builds(
     ResultFacts,
     st.sampled_from(TASKS).map(a_result),
     st.just("Logic-1k"),
-    st.sampled_from(["ours"] * 5 + ["on_main", "gone", "other", "beside"]),
+    st.sampled_from(["ours"] * 5 + ["on_main", "gone", "other"]),
     st.none(),
     sights,
 )
@@ -177,14 +176,15 @@ def pull_of(found: list[ResultFacts], **more) -> PullFacts:
 
 
 pulls = st.builds(
-    lambda found, status, others, comments, closed_by: pull_of(
-        found, status=status, by_others=others, comments=comments, closed_by=closed_by
+    lambda found, status, others, comments, closed_by, beside: pull_of(
+        found, status=status, by_others=others, comments=comments, closed_by=closed_by, **beside
     ),
     st.lists(results, min_size=1, max_size=3, unique_by=lambda one: one.result.task_id),
     st.sampled_from(["open"] * 6 + ["draft", "closed", "merged"]),
     st.sampled_from([()] * 6 + [("nova-keeper committed 'x'",)]),
     st.sampled_from([()] * 6 + [(Comment("nova-keeper", "2026-01-01", "stop"),)]),
     st.sampled_from(["porter", "nova-keeper", None]),
+    st.sampled_from([{}] * 6 + [{"unregistered": ("x.yaml",)}, {"left_over": ("x.yaml",)}]),
 )
 
 
@@ -197,9 +197,9 @@ def test_no_pull_request_is_closed_that_has_a_visible_an_edited_or_an_unknown_re
     unknown = [
         one
         for one in facts.results
-        if one.file in STRANGE or isinstance(one.sight, Untold) or (one.file == "ours" and one.sight is None)
+        if one.file == "other" or isinstance(one.sight, Untold) or (one.file == "ours" and one.sight is None)
     ]
-    ours = facts.status in ("open", "draft") and not facts.by_others and not facts.comments
+    ours = facts.status in ("open", "draft") and not facts.by_others and not facts.comments and facts.as_registered
     if steps:
         assert ours
     assert (steps.farewell is not None) == (ours and bool(hidden) and hidden == in_it and not unknown)
@@ -218,7 +218,7 @@ def test_no_pull_request_is_closed_that_has_a_visible_an_edited_or_an_unknown_re
 
 
 drifts = st.tuples(crowds, sizes, st.booleans(), st.dictionaries(st.sampled_from(VIEWS), faults, max_size=2))
-files = st.sampled_from(["ours"] * 6 + ["on_main", "gone", "other", "beside"])
+files = st.sampled_from(["ours"] * 6 + ["on_main", "gone", "other"])
 
 
 @settings(max_examples=200, deadline=None)
@@ -306,6 +306,66 @@ def test_links_are_changed_and_every_other_word_stays(view, line):
     body = first + rest
     assert relinked(body, {KEY: view}) == "Links:\r\n\n" + (f"{line}\n" if line else "") + rest
     assert relinked(body, {("bench-org/other", "x"): None}) == body
+
+
+def body_of(*told):
+    """A body with a link to a task for each name and origin, and the keys of its boards."""
+    links = [(LOGIC, f"task-{number}") for number, _ in enumerate(told)]
+    words = [Told(name, view_link(*key, DEFAULT), origin) for key, (name, origin) in zip(links, told, strict=True)]
+    return body_for(words, "0" * 12), links
+
+
+CARD = 'the model card ("On CLIQuest it scores 38.75% for A, and C.")'
+
+
+@pytest.mark.parametrize("gone", [(0,), (1,), (2,), (3,), (0, 2), (1, 3), (0, 1, 2), (1, 2, 3), ()])
+def test_the_sentence_of_origins_loses_what_is_dropped(gone):
+    """What is left is the body of the others alone, but for its links."""
+    told = [("A", CARD), ("CLIQuest 2.0", "Table 6 (_A_ and B)."), ("B*", CARD), ("C", "the blog")]
+    body, keys = body_of(*told)
+    left = [one for number, one in enumerate(told) if number not in gone]
+    sentence = next(line for line in body_of(*left)[0].splitlines() if line.startswith("These results"))
+    changed = relinked(body.replace("\n", "\r\n"), {keys[number]: None for number in gone})
+    assert f"\r\n{sentence}\r\n" in changed
+    assert changed.count("- **[") == len(left) and changed.endswith("\r\n<!-- port-evals:000000000000 -->")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        [("A", "the card"), ("B", "the card")],  # one origin, which names nothing
+        [("A", "x for A and y"), ("B", "z")],  # reads in two ways
+    ],
+)
+def test_a_sentence_of_origins_that_may_mean_something_else_stays(told):
+    body, keys = body_of(*told)
+    line = next(line for line in body.splitlines() if line.startswith("These results"))
+    assert line in relinked(body, {keys[0]: None}).splitlines()
+    by_hand = body.replace("These results were", "They were")
+    assert "They were" in relinked(by_hand, {keys[0]: None})
+
+
+@pytest.mark.parametrize(
+    ("title", "names"),
+    [
+        ("C, A and B", ["C", "A", "B"]),
+        ("MMLU-Pro, A and MMLU", ["MMLU-Pro", "A", "MMLU"]),
+        ("B and 2 more", ["B", "A", "C"]),
+        ("something else", ["A", "B", "C"]),
+    ],
+)
+def test_names_in_the_order_of_a_title(title, names):
+    assert in_order(TITLE + title, sorted(names)) == names
+
+
+def test_a_title_whose_names_are_in_another_order_than_the_results_loses_what_is_dropped():
+    """As after ``--rebuild``, which finds results by their files."""
+    hidden, shown = Hidden(((WIDEST, 60),)), Shown(DEFAULT, 9, 9)
+    sights = {"one": shown, "three": hidden, "two": shown}
+    facts = pull_of([ResultFacts(a_result(task), "", "ours", None, seen) for task, seen in sights.items()])
+    kept = plan(classify(replace(facts, title=title_for(["Bench two", "Bench three", "Bench one"]))))
+    assert kept.title == title_for(["Bench two", "Bench one"])
+    assert plan(classify(replace(facts, title="Add results"))).title is None
 
 
 def test_a_line_with_two_boards_stays_until_both_are_gone():

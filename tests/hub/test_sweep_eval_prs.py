@@ -12,8 +12,11 @@ import pytest
 from opening_runs import Run, add_model, result_of, spec_of
 from ported_pulls import DATASETS, LOGIC, PORTER, Ported
 
+from benchwright.contract import Failure
+from benchwright.hub.boards import Boards
 from benchwright.hub.client import HubPatience
 from benchwright.hub.registry import Registry
+from benchwright.hub.sweep.command import swept_registry
 from benchwright.hub.views import View
 from benchwright.rehearsal.hub import Fault, FaultRule, RuledFaults
 from benchwright.rehearsal.hub.sample import card, eval_file, results_file
@@ -308,6 +311,21 @@ def test_a_comment_ends_automatic_edits_and_is_shown(script, ported, nova, peers
     assert f"- what others wrote is answered: {told['url']}" in (tmp_path / "sheet.md").read_text()
 
 
+def test_a_sweep_goes_on_once_a_comment_is_answered(script, ported, nova, peers, written, emulator):
+    """What others wrote counts from the last comment of the pull request's author on."""
+    peers(FIFTY, size=70)
+    num = ported.open(nova, {"logic": "62.5"})
+    emulator.comment(nova, num, "Which harness?", author=OWNER)
+    emulator.comment(nova, num, "Harness X 0.4.", author=PORTER)
+    emulator.comment(nova, num, "And how many trials?", author=OWNER)
+    told = only(script.answer("--apply"))
+    assert (told["class"], told["why"], len(told["comments"])) == ("commented", f"{OWNER}: And how many trials?", 1)
+    assert written() == []
+    emulator.comment(nova, num, "Five.", author=PORTER)
+    told = only(script.answer("--apply"))
+    assert (told["class"], told["comments"], len(told["taken"])) == ("visible", [], 1)
+
+
 def test_what_happens_between_the_two_looks_counts(script, ported, nova, peers, written, emulator):
     """A comment that comes after the first look, when all boards are read, stops what was planned by it."""
     peers(FIFTY, size=1)
@@ -366,7 +384,67 @@ def test_a_result_that_the_registry_does_not_know_keeps_its_pull_request(
     emulator.commit(nova, {f".eval_results/{name}.yaml": text}, ref=f"refs/pr/{num}", author=PORTER)
     told = only(script.answer("--apply"))
     assert (told["class"], written(), ported.pull(nova, num).status) == ("unknown", [], "open")
-    assert told["why"] == "the pull request has results that the registry does not know"
+    assert told["why"] == f"it changes .eval_results/{name}.yaml, with results that the registry does not know"
+
+
+def test_an_edit_of_mains_file_that_the_registry_does_not_know_keeps_its_pull_request(
+    script, ported, nova, peers, written, emulator
+):
+    """Nothing of it is on a board, and with the pull request it would be lost."""
+    peers(FIFTY, size=1)
+    text = results_file(DATASETS["quest"], "quest", "30.0")
+    emulator.commit(nova, {".eval_results/quest.yaml": text})
+    num = ported.open(nova, {"logic": "62.5"})
+    edited = {".eval_results/quest.yaml": text.replace("30.0", "38.75")}
+    emulator.commit(nova, edited, ref=f"refs/pr/{num}", author=PORTER)
+    envelope = script.answer("--apply")
+    assert (only(envelope)["class"], envelope["exit"], written()) == ("unknown", 1, [])
+    (problem,) = envelope["problems"]
+    assert (problem["code"], problem["where"], problem["found"]) == (
+        "unregistered-files",
+        f"nova-ai/nova-27b#{num}",
+        "it changes .eval_results/quest.yaml, with results that the registry does not know",
+    )
+    assert problem["fix"] == (
+        f"nothing was done to it: open_eval_prs.py with a spec of all results that it is to have, and --amend {num};"
+        " or --rebuild, which registers them as they are"
+    )
+
+
+def test_what_main_has_changed_since_is_no_change_of_ours(script, ported, nova, peers, written, emulator):
+    peers(FIFTY, size=1)
+    text = results_file(DATASETS["quest"], "quest", "30.0")
+    emulator.commit(nova, {".eval_results/quest.yaml": text})
+    ported.open(nova, {"logic": "62.5"})
+    emulator.commit(nova, {".eval_results/quest.yaml": text.replace("30.0", "31.0")}, author=OWNER)
+    assert only(script.answer("--apply"))["class"] == "closed"
+
+
+def test_what_main_has_deleted_since_is_for_a_person(script, ported, nova, peers, written, emulator, tmp_path):
+    """Our branch still has it, and boards may show it by our pull request: ``--amend`` takes it out."""
+    peers(FIFTY, size=70)
+    theirs = ".eval_results/quest.yaml"
+    emulator.commit(nova, {theirs: results_file(DATASETS["quest"], "quest", "30.0"), "README.md": "Logic-1k: 62.5."})
+    num = ported.open(nova, {"logic": "62.5"})
+    emulator.commit(nova, deleted=[theirs], author=OWNER)
+    for _ in range(2):
+        envelope = script.answer("--apply")
+        assert (only(envelope)["class"], envelope["exit"], written()) == ("unknown", 1, [])
+        (problem,) = envelope["problems"]
+        assert (problem["code"], problem["found"]) == (
+            "left-over-files",
+            f"it still has {theirs}, which main had and its owner has deleted since",
+        )
+        assert problem["fix"] == (
+            "boards may still show it by this pull request. open_eval_prs.py with a spec of all results that it is to"
+            f" have, and --amend {num}, takes it out; or close it by hand"
+        )
+    source = {"url": f"https://huggingface.co/{nova.id}", "name": "Model Card"}
+    spec = spec_of(tmp_path, {nova.id: [result_of("62.5", source=source)]}).path
+    opener = Script(load(FILE.with_name("open_eval_prs.py")), script.capsys, script.always)
+    steps = opener.answer(spec, "--amend", num, "--apply")["data"]["steps"]
+    assert f"delete {theirs}" in steps
+    assert only(script.answer("--apply"))["class"] == "visible"
 
 
 def test_what_others_take_out_stays_registered(script, ported, nova, peers, written, emulator):
@@ -468,7 +546,8 @@ def test_an_intent_is_told_and_a_failure_is_not(script, ported, nova, written):
 def test_what_the_opening_left_behind_is_swept(script, ported, open_hub, emulator, peers, tmp_path):
     """From the spec on: opened by the real opener; of two results in a file one is dropped later."""
     add_model(emulator, "nova-ai/nova-7b", parameters={"BF16": 27 * B})
-    results = [result_of("62.50"), result_of("38.75", "quest", "bench-org/cliquest-2"), result_of("7.0", "hard")]
+    quest = result_of("38.75", "quest", "bench-org/cliquest-2", origin="Table 6 (Nova row, CLIQuest 2.0 column)")
+    results = [result_of("62.50"), quest, result_of("7.0", "hard")]
     peers(["70"])
     emulator.add_model("peer-lab/quest", {".eval_results/q.yaml": results_file("bench-org/cliquest-2", "quest", 41)})
     emulator.add_model("peer-lab/hard", {".eval_results/h.yaml": results_file(LOGIC, "hard", 8)})
@@ -478,10 +557,16 @@ def test_what_the_opening_left_behind_is_swept(script, ported, open_hub, emulato
     peers(FIFTY, size=1, lab="new-lab")
     told = only(script.answer("--apply"))
     assert told["class"] == "visible" and told["taken"] == [
-        "drop Logic-1k (62.50): number 52 of all, and in no view's top 50",
-        "rename it to 'Add community evaluation results for CLIQuest 2.0 and Logic-1k'",
+        "drop Logic-1k (62.50): number 52 of all, and in no view's top 50"
     ]
     repo = emulator.repo("nova-ai/nova-7b")
+    assert (
+        ported.pull(repo, 1).title == "Add community evaluation results for Logic-1k and CLIQuest 2.0"
+    )  # the hard part
+    assert (
+        "\n\nThese results were extracted from Table 6 (Nova row, CLIQuest 2.0 column) for CLIQuest 2.0"
+        " and the model card for Logic-1k (hard).\n\n"
+    ) in ported.body(repo, 1)
     assert ported.files(repo, 1)[".eval_results/logic-1k.yaml"].count("- dataset:") == 1
     assert "leaderboard_task_id=logic)" not in ported.body(repo, 1) and "leaderboard_task_id=hard)" in ported.body(
         repo, 1
@@ -613,6 +698,54 @@ def test_what_was_done_is_told_even_if_ranks_cannot_be_written(script, ported, n
     envelope = script.answer("--apply", "--ranks", tmp_path / "ranks.csv")
     assert (only(envelope)["class"], envelope["exit"]) == ("closed", 3)
     assert envelope["problems"][0]["code"] == "ranks-not-written"
+
+
+def test_what_was_done_is_told_even_if_the_sheet_cannot_be_written(script, ported, nova, peers, tmp_path):
+    peers(FIFTY, size=1)
+    ported.open(nova, {"logic": "62.5"})
+    envelope = script.answer("--apply", "--handoff", tmp_path)
+    assert (only(envelope)["class"], envelope["exit"], envelope["data"]["applied"]) == ("closed", 3, True)
+    (problem,) = envelope["problems"]
+    assert (problem["code"], problem["where"]) == ("sheet-not-written", str(tmp_path))
+
+
+def test_two_sweeps_do_not_keep_the_same_ranks_at_once(script, ported, nova, peers, emulator, open_hub, tmp_path):
+    """Both would read them, and the one that ends last would write them without the other's lines."""
+    peers(["70"])
+    ported.open(nova, {"logic": "62.5"})
+    ranks, refused = tmp_path / "ranks.csv", []
+
+    def comes(request):
+        emulator.fault = None
+        try:
+            words = {"progress": lambda *_, **__: None, "again": "", "apply": False}
+            swept_registry(Boards(open_hub()), ported.path, ranks=ranks, **words)
+        except Failure as failure:
+            refused.append(failure)
+
+    emulator.fault = comes
+    for _ in range(2):
+        envelope = script.answer("--ranks", ranks)
+        assert (envelope["exit"], only(envelope)["class"]) == (0, "visible")
+    (problem,) = refused[0].problems
+    assert (refused[0].exit, problem.code, problem.where) == (5, "locked", f"{ranks}.lock")
+
+
+def test_ranks_in_a_folder_that_cannot_be_written_are_told_before_anything_is_sent(script, ported, nova, emulator):
+    ported.open(nova, {"logic": "62.5"})
+    envelope = script.answer("--apply", "--ranks", ported.path / "ranks.csv")
+    assert (envelope["exit"], envelope["problems"][0]["code"], emulator.seen) == (3, "history-unreadable", [])
+    assert script.answer("--ranks", ".")["exit"] == 3
+
+
+def test_a_run_has_a_budget_of_requests(script, ported, nova, peers, written, monkeypatch):
+    peers(FIFTY, size=1)
+    ported.open(nova, {"logic": "62.5"})
+    monkeypatch.setattr("benchwright.hub.client.BUDGET", 9)
+    envelope = script.answer("--apply")
+    assert (envelope["exit"], only(envelope)["class"], written()) == (4, "unknown", [])
+    (problem,) = envelope["problems"]
+    assert problem["found"].endswith("this run has sent 9 requests to the Hub, and may send no more")
 
 
 def test_a_sweep_of_many_reads_each_board_once(script, ported, peers, emulator):

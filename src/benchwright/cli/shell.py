@@ -70,6 +70,14 @@ class Shell:
                 raise Failure(_not_written("sheet", path, error, "--handoff"), exit=Exit.ENVIRONMENT) from error
             self.talk(f"hand-off sheet: {path}")
 
+    def handed_off(self, sheet: Handoff, outcome: Outcome) -> Outcome:
+        """Write the sheet of what is done by now, as `hand_off` does; one that cannot be written hides no outcome."""
+        try:
+            self.hand_off(sheet)
+        except Failure as failure:
+            return _with(failure.problems, outcome)
+        return outcome
+
 
 def run_script(
     parser: ScriptParser, call: Callable[[argparse.Namespace, Shell], Outcome], argv: Sequence[str] | None = None
@@ -162,8 +170,7 @@ def _answer(outcome: Outcome, script: str, args: argparse.Namespace, shell: Shel
         try:
             _write_report(args.out, script, outcome)
         except OSError as error:  # the outcome itself must still be printed
-            problems = [*outcome.problems, _not_written("report", args.out, error, "--out")]
-            outcome = replace(outcome, problems=problems, exit=outcome.exit or Exit.ENVIRONMENT)
+            outcome = _with([_not_written("report", args.out, error, "--out")], outcome)
     if args.json:
         text = as_json(outcome.envelope(script), encoding=sys.stdout.encoding)
     else:
@@ -177,6 +184,11 @@ def _answer(outcome: Outcome, script: str, args: argparse.Namespace, shell: Shel
         shell.talk(f"the outcome cannot be printed: {named(error)}")
         return outcome.code or Exit.ENVIRONMENT
     return outcome.code
+
+
+def _with(unwritten: Sequence[Problem], outcome: Outcome) -> Outcome:
+    """An outcome that says which files could not be written, and all else that it did."""
+    return replace(outcome, problems=[*outcome.problems, *unwritten], exit=outcome.exit or Exit.ENVIRONMENT)
 
 
 def _write_report(path: Path, script: str, outcome: Outcome) -> None:

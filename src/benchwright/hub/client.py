@@ -30,6 +30,8 @@ _NOTHING_LEFT = re.compile(r"\br=0\s*;\s*t=(\d+)")
 """In the header ``RateLimit``, with the seconds to the next window: https://huggingface.co/docs/hub/rate-limits."""
 _GIT_ID = re.compile(r'(?:W/)?"?([0-9a-f]{40})"?')
 _REPO = re.compile(r"/(?:api/)?(?:(models|datasets)/)?([^/?]+/[^/?]+)(?=[/?]|$)")
+BUDGET = 20_000
+"""Requests of a run: more than 2,000 candidates take, and the Hub allows anybody with an account in two hours."""
 _MOST_BYTES = 2**27
 """Of one answer."""
 
@@ -100,8 +102,11 @@ class Hub:
 
     @classmethod
     def of(cls, settings: Mapping[str, str], patience: HubPatience | None = None) -> Hub:
-        """The Hub that ``HF_ENDPOINT`` and ``HF_TOKEN`` of some settings name, else the one that the client finds."""
-        return cls(settings.get("HF_ENDPOINT"), settings.get("HF_TOKEN"), patience)
+        """The Hub that ``HF_ENDPOINT`` and ``HF_TOKEN`` of some settings name, else the one that the client finds.
+
+        It is that of one run of a script, whose requests `BUDGET` bounds.
+        """
+        return cls(settings.get("HF_ENDPOINT"), settings.get("HF_TOKEN"), patience, budget=BUDGET)
 
     @property
     def lost(self) -> Failure | None:
@@ -235,10 +240,10 @@ class Hub:
     def _count(self, where: str) -> None:
         with self._lock:
             if self._budget is not None and self.requests.total() >= self._budget:
-                problem = Problem(
-                    "budget-spent", where, f"{self._budget:,} requests are spent", "fewer", "run it again"
-                )
-                raise Failure(problem, exit=Exit.REMOTE)
+                found = f"this run has sent {self._budget:,} requests to the Hub, and may send no more"
+                fix = "run it again; where it begins anew and ends here again, give it fewer models at a time"
+                self._lost = Failure(Problem("budget-spent", where, found, "a smaller run", fix), exit=Exit.REMOTE)
+                raise self._lost
             self.requests[where] += 1
 
     def _wait(self, state: Any) -> float:

@@ -75,8 +75,7 @@ def open_eval_prs(args: argparse.Namespace, shell: Shell) -> Outcome:
     else:
         with Registry.locked(args.registry, f"open_eval_prs.py with {args.spec.name}", rebuild=anew(args)) as registry:
             outcome = applied(args, spec, registry, shell)
-    shell.hand_off(sheet(args, outcome))
-    return outcome
+    return shell.handed_off(sheet(args, outcome), outcome)
 
 
 def shown(args: argparse.Namespace, spec: Spec, shell: Shell) -> Outcome:
@@ -124,11 +123,11 @@ def applied(args: argparse.Namespace, spec: Spec, registry: Registry, shell: She
 
 
 def rebuilt(args: argparse.Namespace, spec: Spec | None, shell: Shell) -> Outcome:
-    """The registry, written anew."""
+    """The registry, written anew; as it was where the Hub does not tell all, which it may later."""
     from benchwright.hub.boards import Boards
     from benchwright.hub.client import Hub
     from benchwright.hub.opening import report
-    from benchwright.hub.opening.rebuild import models_in, put_aside, rebuild
+    from benchwright.hub.opening.rebuild import models_in, put_aside, rebuild, records_in
     from benchwright.hub.opening.rights import holder_of
     from benchwright.objects.credentials import settings_from_environment
 
@@ -138,10 +137,11 @@ def rebuilt(args: argparse.Namespace, spec: Spec | None, shell: Shell) -> Outcom
         known = models_in(args.registry, boards.hub.endpoint)
         models = {*(repo.repo for repo in (spec.repos if spec else ())), *known}
         with shell.progress("looking for pull requests, models") as progress:
-            found = rebuild(boards, holder.name, models, progress)
-        aside = put_aside(args.registry)
-        registry.write(found.records)
-    return report.rebuilt(found, str(args.registry), str(aside) if aside else None)
+            found = rebuild(boards, holder.name, models, progress, known=records_in(args.registry))
+        aside = put_aside(args.registry) if found.whole else None
+        if found.whole:
+            registry.write(found.records)
+    return report.rebuilt(found, str(args.registry), str(aside) if aside else None, anew(args))
 
 
 def planner_for(registry: Registry, *, snapshots: bool = False) -> Planner:

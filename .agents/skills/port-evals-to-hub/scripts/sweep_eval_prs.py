@@ -65,8 +65,7 @@ def sweep_eval_prs(args: argparse.Namespace, shell: Shell) -> Outcome:
             again=command(__file__, *look, "--apply"),
             rebuild=rebuild,
         )
-    shell.hand_off(sheet(outcome, command(__file__, *look)))
-    return outcome
+    return shell.handed_off(sheet(outcome, command(__file__, *look)), outcome)
 
 
 def sheet(outcome: Outcome, look: str) -> Handoff:

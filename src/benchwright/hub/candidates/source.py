@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from benchwright.contract import Problem
+from benchwright.contract import Problem, usage_error
 from benchwright.hub.candidates.csv_source import csv_leads, read_models
 from benchwright.hub.candidates.journal import Journal
 from benchwright.hub.candidates.leads import Lead
 from benchwright.hub.candidates.mapping import BoardMapping, Mapped
 from benchwright.hub.candidates.options import SearchOptions, ShowProgress
 from benchwright.hub.client import Hub
-from benchwright.hub.model_repo import normalise_url
+from benchwright.hub.model_repo import namespace_kind, normalise_url
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,8 @@ class SourceReader:
         """The leads of the models that are asked for.
 
         Raises:
-            Failure: the source lacks what it needs (exit 2 or 3), or does not answer (exit 4).
+            Failure: the source lacks what it needs, or has nothing of an organisation that is not there (exit 2 or 3),
+                or does not answer (exit 4).
         """
         told = self.journal.once("leads", "", self._told)
         leads = [Lead.noted(one) for one in told["leads"]]
@@ -56,6 +57,9 @@ class SourceReader:
         models = read_models(options.models) if options.models and options.source != "csv" else None
         leads, problems = self._leads(models)
         chosen = [asdict(lead) for lead in leads if _is_asked_for(lead.url, options.org, models)]
+        if options.org is not None and not chosen and namespace_kind(self.hub, options.org) is None:
+            fix = "write it as in the address of its page on the Hub"
+            raise usage_error("--org", f"nobody on the Hub is called {options.org}", "an organisation", fix)
         return {"leads": chosen, "problems": [one.to_dict() for one in problems]}
 
     def _leads(self, models: frozenset[str] | None) -> tuple[list[Lead], Sequence[Problem]]:

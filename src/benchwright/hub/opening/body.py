@@ -1,16 +1,20 @@
-"""The body of a pull request, whose links to boards are changed, and whose every other word stays."""
+"""The body of a pull request: links to boards are changed, what was dropped is taken out, every other word stays."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from urllib.parse import urlsplit
 
 from benchwright.hub.links import ViewLink, read_link, view_link
+from benchwright.hub.opening.words import EXTRACTED, extracted
 from benchwright.hub.views import View
 
 _ADDRESS = re.compile(r"(?<=[^\\]\]\()https?://[^\s<>()\[\]\"'*`]+(?=\))")
 """That of a link. One that is only written, as an origin may, is no link of ours."""
+_LINE = re.compile(r"- \*\*\[(.*)\]\([^\s()]*\)\*\*")
+"""That of a benchmark, with its name."""
 BoardKey = tuple[str, str]
 """A dataset in lower case, and a task."""
 
@@ -30,16 +34,64 @@ def addresses(body: str) -> dict[BoardKey, str]:
 
 
 def relinked(body: str, views: Mapping[BoardKey, View | None]) -> str:
-    """A body with the links of boards led to other views, and without the lines of boards whose view is None.
+    """A body with the links of boards led to other views, and without boards whose view is None.
 
-    A line that links another board besides stays as it is.
+    These lose their lines, and their part of the sentence of where the numbers come from if that is still as
+    `extracted` wrote it. A line that links another board besides stays as it is.
     """
-    lines = []
+    lines: list[str] = []
+    kept: list[tuple[str, bool]] = []
     for line in body.splitlines(keepends=True):
         keys = [board_key(link.dataset, link.task or "") for _, link in _links(line)]
-        if not keys or not all(key in views and views[key] is None for key in keys):
+        stays = not keys or not all(key in views and views[key] is None for key in keys)
+        if keys and (named := _LINE.fullmatch(line.rstrip())):
+            kept.append((named[1], stays))
+        if stays:
             lines.append(_ADDRESS.sub(lambda found: _relinked(found[0], views), line))
+    if {stays for _, stays in kept} == {True, False}:
+        lines = [_without(line, kept) if line.startswith(EXTRACTED) else line for line in lines]
     return "".join(lines)
+
+
+def _without(line: str, kept: Sequence[tuple[str, bool]]) -> str:
+    """The sentence of where numbers come from, without benchmarks that are not kept, if it reads in one way alone."""
+    text, names = line.rstrip("\r\n"), [name for name, _ in kept]
+    readings = (
+        origins
+        for origins in _readings(text.removeprefix(EXTRACTED), names, range(len(names)))
+        if extracted([(origin, [names[one] for one in of]) for origin, of in origins]) == text
+    )
+    found = list(islice(readings, 2))
+    if len(found) != 1:
+        return line
+    left = [(origin, [one for one in of if kept[one][1]]) for origin, of in found[0]]
+    left = sorted(((origin, of) for origin, of in left if of), key=lambda one: one[1][0])
+    return extracted([(origin, [names[one] for one in of]) for origin, of in left]) + line.removeprefix(text)
+
+
+def _readings(text: str, names: Sequence[str], left: Sequence[int]) -> Iterator[list[tuple[str, list[int]]]]:
+    """Every way to read a text as origins, each with the numbers of its names: the first that is left, and others."""
+    mark = f" for {names[left[0]]}"
+    for found in re.finditer(re.escape(mark), text):
+        for numbers, rest in _listings(text[found.end() :], names, left[:1], left[1:]):
+            others = [one for one in left if one not in numbers]
+            origin = (text[: found.start()], list(numbers))
+            if not others:
+                yield from [[origin]] if rest == "." else []
+            for between in (", ", " and ") if others else ():
+                if rest.startswith(between):
+                    yield from ([origin, *more] for more in _readings(rest.removeprefix(between), names, others))
+
+
+def _listings(
+    text: str, names: Sequence[str], taken: Sequence[int], left: Sequence[int]
+) -> Iterator[tuple[Sequence[int], str]]:
+    """Every way to read on in a list of names: the numbers of those in it, and the text behind it."""
+    yield taken, text
+    for place, number in enumerate(left):
+        for between in (", ", " and "):
+            if text.startswith(name := f"{between}{names[number]}"):
+                yield from _listings(text.removeprefix(name), names, [*taken, number], left[place + 1 :])
 
 
 def _relinked(address: str, views: Mapping[BoardKey, View | None]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,8 +19,8 @@ from benchwright.hub.opening.ours import OwnPull, own_pull
 from benchwright.hub.opening.recording import record_of
 from benchwright.hub.opening.words import marker_in
 from benchwright.hub.pull_requests import pull_requests, thread
-from benchwright.hub.refusals import Forbidden
-from benchwright.hub.registry import Record, check_addresses
+from benchwright.hub.refusals import Forbidden, Gated
+from benchwright.hub.registry import Record, Registry, check_addresses
 
 _REPO = re.compile(rb'"repo": ?"([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+)"')
 _URL = re.compile(rb'"url": ?"(https?://[^"\\\s]+)"')
@@ -35,27 +35,55 @@ class Rebuilt:
     problems: tuple[Problem, ...] = ()
     exit: Exit = Exit.DONE
 
+    @property
+    def whole(self) -> bool:
+        """Whether another run would find no more; until then a registry is better left as it is."""
+        return self.exit < Exit.REMOTE
+
 
 def rebuild(
-    boards: Boards, author: str, models: Iterable[str], done: Callable[[int, int], None] = lambda number, of: None
+    boards: Boards,
+    author: str,
+    models: Iterable[str],
+    done: Callable[[int, int], None] = lambda number, of: None,
+    *,
+    known: Sequence[Record] = (),
 ) -> Rebuilt:
-    """The records of an author's pull requests of ``models``, and of all models that have one on a board."""
-    failures = Failures()
+    """The records of an author's pull requests of ``models``, and of all models that have one on a board.
+
+    Those of ``known`` stay whose models cannot be looked at. A board behind a gate is a remark: whoever asks again does
+    not pass it either.
+    """
+    failures, gates = Failures(), list[Problem]()
     names = {one.lower(): one for one in models}
-    for dataset, task in _boards(boards, failures):
+    for dataset in official_benchmarks(boards.hub):
         with failures.collected():
-            rows = boards.board(dataset, task).rows
-            names |= {row.model.lower(): row.model for row in rows if row.pull_request is not None}
+            try:
+                names |= {one.lower(): one for one in _on_boards(boards, dataset)}
+            except Gated as gate:
+                gates += gate.problems
     found: dict[tuple[str, int | None], Record] = {}
-    for number, name in enumerate(sorted(names.values())):
+    untold = set(names)
+    for number, (key, name) in enumerate(sorted(names.items())):
         done(number, len(names))
         with failures.collected():
             found |= {(one.repo, one.num): one for one in _records(boards.hub, name, author)}
+            untold.remove(key)
+    kept = [one for one in known if one.repo.lower() in untold and (one.repo, one.num) not in found]
+    records = (*found.values(), *kept)
     try:
         failures.settle()
     except Failure as failure:
-        return Rebuilt(tuple(found.values()), failure.problems, failure.exit)
-    return Rebuilt(tuple(found.values()))
+        return Rebuilt(records, (*failure.problems, *gates), failure.exit)
+    return Rebuilt(records, tuple(gates))
+
+
+def records_in(path: Path) -> tuple[Record, ...]:
+    """The records of a registry; none of one that cannot be read."""
+    try:
+        return Registry.load(path).records
+    except Failure:
+        return ()
 
 
 def models_in(path: Path, endpoint: str) -> frozenset[str]:
@@ -101,13 +129,12 @@ def _content(path: Path) -> bytes | None:
         return None
 
 
-def _boards(boards: Boards, failures: Failures) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
-    for dataset in official_benchmarks(boards.hub):
-        with failures.collected():
-            benchmark = boards.benchmark(dataset)
-            found += [(benchmark.dataset, task) for task in benchmark.tasks]
-    return found
+def _on_boards(boards: Boards, dataset: str) -> Iterator[str]:
+    """The models that a benchmark's boards show a pull request of."""
+    benchmark = boards.benchmark(dataset)
+    for task in benchmark.tasks:
+        rows = boards.board(benchmark.dataset, task).rows
+        yield from (row.model for row in rows if row.pull_request is not None)
 
 
 def _records(hub: Hub, name: str, author: str) -> Iterator[Record]:

@@ -98,13 +98,17 @@ def amended(
     )
 
 
-def rebuilt(found: Rebuilt, path: str, aside: str | None) -> Outcome:
-    """The outcome of ``--rebuild``."""
+def rebuilt(found: Rebuilt, path: str, aside: str | None, again: str) -> Outcome:
+    """The outcome of ``--rebuild``; ``again`` is the command that does what the Hub kept from it."""
     records = [_record(one) for one in found.records]
     lines = [f"  {one.url}: {one.state}, {counted(len(one.results), 'result')}" for one in found.records]
     kept = [f"what was there before: {aside}"] if aside else []
     summary = f"{path}: {counted(len(records), 'pull request')} found on the Hub"
-    return Outcome(summary, {"records": records, "before": aside}, [*lines, *kept], found.problems, exit=found.exit)
+    if not found.whole:
+        summary = f"{path} stays as it is: the Hub did not tell all, {counted(len(records), 'pull request')} so far"
+    data = {"records": records, "before": aside, "written": found.whole}
+    next = [] if found.whole else [again]
+    return Outcome(summary, data, [*lines, *kept], found.problems, next=next, exit=found.exit)
 
 
 def table(stands: Iterable[Stand]) -> list[str]:

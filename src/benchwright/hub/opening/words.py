@@ -16,6 +16,7 @@ from benchwright.hub.entries import Entry, write_entries
 
 TITLE = "Add community evaluation results for "
 ABOUT = "https://huggingface.co/docs/hub/eval-results"
+EXTRACTED = "These results were extracted from "
 _LONGEST_TITLE = 200
 LONGEST_BODY = 65_536
 """Characters that the Hub takes."""
@@ -54,10 +55,20 @@ def title_for(names: Sequence[str]) -> str:
     names = list(dict.fromkeys(names))
     for kept in range(len(names), 0, -1):
         more = [f"{len(names) - kept} more"] if kept < len(names) else []
-        title = TITLE + _listed([*names[:kept], *more])
+        title = TITLE + listed([*names[:kept], *more])
         if len(title) <= _LONGEST_TITLE:
             return title
     return f"{TITLE}{len(names)} benchmarks"
+
+
+def in_order(title: str, names: Iterable[str]) -> list[str]:
+    """Names in the order that a title has them in; behind them those that it does not have, in their own."""
+    rest, left, found = title.removeprefix(TITLE), list(dict.fromkeys(names)), list[str]()
+    while here := [name for name in left if rest.startswith(name)]:
+        found.append(max(here, key=len))
+        left.remove(found[-1])
+        rest = rest.removeprefix(found[-1]).removeprefix(", ").removeprefix(" and ")
+    return found + left
 
 
 def body_for(results: Sequence[Told], digits: str) -> str:
@@ -66,17 +77,14 @@ def body_for(results: Sequence[Told], digits: str) -> str:
     origins: dict[str, list[str]] = {}
     for one in results:
         origins.setdefault(one.origin.strip().removesuffix("."), []).append(one.name)
-    if len(origins) == 1:
-        source = plain(next(iter(origins)))
-    else:
-        source = _listed([f"{plain(origin)} for {_listed(map(plain, names))}" for origin, names in origins.items()])
+    source = extracted([(plain(origin), [plain(name) for name in names]) for origin, names in origins.items()])
     return "\n".join(
         [
             "This adds the results to the leaderboards, where these links show them:",
             "",
             *links,
             "",
-            f"These results were extracted from {source}.",
+            source,
             "",
             f"[What evaluation results are]({ABOUT}). This pull request was opened by a script:"
             " please check the numbers before you merge it, or close it if they do not belong here.",
@@ -84,6 +92,13 @@ def body_for(results: Sequence[Told], digits: str) -> str:
             f"<!-- port-evals:{digits} -->",
         ]
     )
+
+
+def extracted(origins: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """The sentence of where the numbers come from: each origin with the benchmarks that it is of, as Markdown."""
+    if len(origins) == 1:
+        return f"{EXTRACTED}{origins[0][0]}."
+    return f"{EXTRACTED}{listed([f'{origin} for {listed(names)}' for origin, names in origins])}."
 
 
 def plain(text: str) -> str:
@@ -114,6 +129,7 @@ def check_seen(text: str, where: str) -> None:
         raise Failure(problem)
 
 
-def _listed(words: Iterable[str]) -> str:
+def listed(words: Iterable[str]) -> str:
+    """Words in a row: ``A``, ``A and B``, ``A, B and C``."""
     words = list(words)
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

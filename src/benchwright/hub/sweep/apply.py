@@ -101,7 +101,7 @@ def recorded(swept: SweptPull) -> Record:
     kept = [one for one in facts.results if one.result not in gone]
     state: State = "merged" if facts.status == "merged" else "closed" if facts.status == "closed" else "open"
     looked_at = state == "open" and not facts.by_others
-    as_registered = looked_at and {one.file for one in kept} <= {"ours", "on_main"}
+    as_registered = looked_at and facts.as_registered and {one.file for one in kept} <= {"ours", "on_main"}
     new = replace(
         record,
         state=state,

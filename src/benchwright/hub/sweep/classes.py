@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from benchwright.contract import Exit
+from benchwright.contract import Exit, some
 from benchwright.hub.sweep.facts import PullFacts, ResultFacts
 from benchwright.hub.sweep.sight import Hidden, Shown, Superseded, Untold
 from benchwright.hub.views import SHOWN
@@ -39,7 +39,7 @@ class SweptResult:
 
 @dataclass(frozen=True)
 class SweptPull:
-    """A pull request with its class, and why it has it; ``hands_off``: others have acted, so that no script does."""
+    """A pull request with its class, and why it has it; ``hands_off``: a person acts or has acted, and no script."""
 
     facts: PullFacts
     kind: PullClass
@@ -48,14 +48,15 @@ class SweptPull:
 
     @property
     def hands_off(self) -> bool:
-        """Whether nothing may be written: it is done, or somebody else has a say in it."""
-        return self.kind in ("merged", "closed", "closed_by_owner", "changed_by_owner", "commented")
+        """Whether nothing may be written: it is done, somebody else has a say in it, or it has files of its own."""
+        done = self.kind in ("merged", "closed", "closed_by_owner", "changed_by_owner", "commented")
+        return done or not self.facts.as_registered
 
 
 def classify(facts: PullFacts) -> SweptPull:
     """The class of a pull request and of its results."""
     results = tuple(_of_result(one) for one in facts.results)
-    kind, why = _of_others(facts) or _of_results(results)
+    kind, why = _of_others(facts) or _of_files(facts) or _of_results(results)
     return SweptPull(facts, kind, why, results)
 
 
@@ -74,6 +75,15 @@ def _of_others(facts: PullFacts) -> tuple[PullClass, str] | None:
     return None
 
 
+def _of_files(facts: PullFacts) -> tuple[PullClass, str] | None:
+    """What files beside the registered ones make of a pull request; None: it has no such."""
+    if facts.unregistered:
+        return "unknown", f"it changes {some(facts.unregistered)}, with results that the registry does not know"
+    if facts.left_over:
+        return "unknown", f"it still has {some(facts.left_over)}, which main had and its owner has deleted since"
+    return None
+
+
 def _of_results(results: tuple[SweptResult, ...]) -> tuple[PullClass, str]:
     kinds = [one.kind for one in results]
     if set(kinds) <= {"dropped"}:
@@ -89,10 +99,6 @@ def _of_result(facts: ResultFacts) -> SweptResult:
             return SweptResult(facts, "unknown", why, exit)
         case "other", _:
             return SweptResult(facts, "unknown", f"{name} is not as the registry has it", Exit.NO)
-        case "beside", _:
-            return SweptResult(
-                facts, "unknown", "the pull request has results that the registry does not know", Exit.NO
-            )
         case "on_main", _:
             return SweptResult(facts, "edits_existing", f"main has {name}, too, and is what boards show until a merge")
         case "gone", _:

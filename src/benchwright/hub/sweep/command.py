@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchwright.contract import DRY_RUN, Exit, Failure, Outcome, Problem, Progress, said, usage_error
-from benchwright.files import write_text
+from benchwright.files import FileLock, write_text
 from benchwright.hub.boards import Boards
 from benchwright.hub.opening.rights import holder_of
 from benchwright.hub.registry import Registry
@@ -36,14 +36,23 @@ class Ranks:
         """The HTML page."""
         return self.path.with_suffix(".html")
 
-    def check(self) -> None:
-        """Read the file, and draw its page: what stands in the way is told before anything is sent.
+    @contextlib.contextmanager
+    def kept(self) -> Iterator[Ranks]:
+        """The files for one sweep: of two at once, the one that ends last would undo the other's lines.
+
+        The file is read and its page drawn: what stands in the way is told before anything is sent.
 
         Raises:
-            Failure: the file is none of ours (`read_history`).
+            Failure: another sweep has them (code ``locked``, exit 5); they cannot be written (3); the file is none of
+                ours (`read_history`).
             ModuleNotFoundError: jinja2 is missing.
         """
         rank_page(read_history(self.path), self.endpoint)
+        with self._written(self.path):
+            lock = FileLock(self.path.with_name(f"{self.path.name}.lock"), "a sweep that keeps ranks").__enter__()
+        with contextlib.ExitStack() as stack:
+            stack.push(lock)
+            yield self
 
     def note(self, pull: SweptPull) -> None:
         """Write where the results of a pull request stand, which are about to change: no later look tells it.
@@ -101,16 +110,17 @@ def swept_registry(
     if not registry.exists():
         fix = "name it with --registry; open_eval_prs.py writes it, and with --rebuild reads it from the Hub"
         raise usage_error("--registry", f"no file {registry}", "a registry of pull requests", fix, code="no-registry")
-    kept = None
-    if apply or ranks is not None:
-        kept = Ranks(ranks or registry.with_name(DEFAULT_RANKS), boards.hub.endpoint)
-        kept.check()
-    if kept is None or not apply:
-        known = Registry.load(registry, rebuild=rebuild)
-        known.check_hub(boards.hub.endpoint)
-        return _outcome(boards, sweep(boards, known, progress), apply=False, kept=kept, again=again)
-    holder = holder_of(boards.hub)
-    with Registry.locked(registry, "a sweep of pull requests", rebuild=rebuild) as known:
+    with contextlib.ExitStack() as held:
+        kept = None
+        if apply or ranks is not None:
+            files = Ranks(ranks or registry.with_name(DEFAULT_RANKS), boards.hub.endpoint)
+            kept = held.enter_context(files.kept())
+        if kept is None or not apply:
+            known = Registry.load(registry, rebuild=rebuild)
+            known.check_hub(boards.hub.endpoint)
+            return _outcome(boards, sweep(boards, known, progress), apply=False, kept=kept, again=again)
+        holder = holder_of(boards.hub)
+        known = held.enter_context(Registry.locked(registry, "a sweep of pull requests", rebuild=rebuild))
         known.check_hub(boards.hub.endpoint)
         holder.check(one.repo for one in known.records if one.state == "open")
         swept = sweep(boards, known, progress, writer=Writer(boards.hub), holder=holder.name, note=kept.note)

@@ -11,10 +11,9 @@ from benchwright.hub.registry import Record, RecordedResult
 from benchwright.hub.sweep.sight import Sight
 from benchwright.hub.views import View
 
-FileState = Literal["ours", "on_main", "gone", "other", "beside"]
+FileState = Literal["ours", "on_main", "gone", "other"]
 """A result's file at the pull request: as registered; main has a file of that name, too, and what the pull request says
-is not previewed; without the result; with something else in its place; or whatever it is, beside results that are not
-registered, as a change leaves them that was not finished."""
+is not previewed; without the result; or with something else in its place."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class ResultFacts:
 
 @dataclass(frozen=True)
 class Comment:
-    """What somebody else wrote below a pull request."""
+    """What somebody else wrote below a pull request, and nobody has answered there."""
 
     author: str | None
     created: str
@@ -50,7 +49,12 @@ class PullFacts:
     """A pull request of ours.
 
     ``repo`` is the model's name now, ``record`` what the registry has. ``closed_by`` is who closed it. ``by_others``
-    says what others did to it, ``comments`` what they wrote. ``body_id`` is the comment that the body is.
+    says what others did to it, ``comments`` what they wrote since its author's last comment. ``body_id`` is the comment
+    that the body is.
+
+    ``unregistered`` are result files that it changes and of which the registry does not know, or not of all they hold:
+    as a change leaves them that was cut short. ``left_over`` are those that main had and whose owner has deleted them
+    since, which the pull request still has.
     """
 
     record: Record
@@ -66,8 +70,15 @@ class PullFacts:
     closed_by: str | None = None
     by_others: tuple[str, ...] = ()
     comments: tuple[Comment, ...] = ()
+    unregistered: tuple[str, ...] = ()
+    left_over: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
         """The pull request for a message: ``nova-ai/nova-7b#3``."""
         return f"{self.repo}#{self.num}"
+
+    @property
+    def as_registered(self) -> bool:
+        """Whether it has no files beside those of its results; they may be dropped from it."""
+        return not self.unregistered and not self.left_over

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 
 from benchwright.contract import Failure, Problem
 from benchwright.hub.boards import Boards
+from benchwright.hub.client import Hub
 from benchwright.hub.declared import canonical_dataset
 from benchwright.hub.entries import Entry, parse_entries
 from benchwright.hub.model_repo import ModelRepo, model_repo
@@ -22,7 +23,8 @@ from benchwright.hub.sweep.sight import Untold, sight
 def gather(boards: Boards, record: Record, *, again: bool = False) -> PullFacts:
     """What is known of a registered pull request: two requests and its boards, three more where its head has moved.
 
-    ``again`` asks the Hub anew for all but the boards, and reads the files whatever the head is.
+    One or two more are for files that it has beside the registered ones. ``again`` asks the Hub anew for all but the
+    boards, and reads the files whatever the head is.
 
     Raises:
         Failure: the model or the pull request is not told, or it is not the registered one.
@@ -36,9 +38,11 @@ def gather(boards: Boards, record: Record, *, again: bool = False) -> PullFacts:
     author = str(pull.author)
     head = told.commits[-1].oid if told.commits else None
     files: dict[RecordedResult, FileState] = dict.fromkeys(record.results, "ours")
+    unregistered, left_over = list[str](), list[str]()
     if pull.live:
         if again or head is None or head != record.head:
-            files = _files(boards, model, pull, record)
+            files, beside = _files(boards, model, pull, record)
+            unregistered, left_over = _beside(hub, model, pull, beside)
         for one in record.results:
             if files[one] == "ours" and one.filename in model.result_files:
                 files[one] = "on_main"
@@ -61,11 +65,9 @@ def gather(boards: Boards, record: Record, *, again: bool = False) -> PullFacts:
         author=author,
         closed_by=change.author if change else None,
         by_others=tuple(_by_others(told, author)),
-        comments=tuple(
-            Comment(one.author, one.created, one.text)
-            for one in told.comments
-            if one is not body and one.author != author
-        ),
+        comments=tuple(_unanswered(told, author)),
+        unregistered=tuple(unregistered),
+        left_over=tuple(left_over),
     )
 
 
@@ -104,8 +106,21 @@ def _by_others(told: Thread, author: str) -> Iterator[str]:
             yield f"{who} made it {one.text}"
 
 
-def _files(boards: Boards, model: ModelRepo, pull: PullRequest, record: Record) -> dict[RecordedResult, FileState]:
-    """What the pull request's files say of each registered result."""
+def _unanswered(told: Thread, author: str) -> list[Comment]:
+    """What others wrote since the author's last comment, of which the body is the first."""
+    since: list[Comment] = []
+    for one in told.comments:
+        since = [] if one.author == author else [*since, Comment(one.author, one.created, one.text)]
+    return since
+
+
+def _files(
+    boards: Boards, model: ModelRepo, pull: PullRequest, record: Record
+) -> tuple[dict[RecordedResult, FileState], Mapping[str, str]]:
+    """What the pull request's files say of each registered result, and the files with others, with their git ids.
+
+    Of a registered file that main has, too, nothing is previewed, whatever else it holds.
+    """
     there = files_below(boards.hub, model.id, pull.ref, cached=False)
     read = {
         name: parse_entries(boards.hub.text(model.id, name, pull.ref, cached=False))
@@ -131,10 +146,22 @@ def _files(boards: Boards, model: ModelRepo, pull: PullRequest, record: Record) 
             states[one] = "ours" if of_board else "gone"
     known = {(one.filename, board) for one, board in wanted.items()}
     here = [(name, key) for name, entries in held.items() for key, _ in entries]
-    beside = [name for name in there if name not in held] + [name for name, key in here if (name, key) not in known]
-    if not set(beside) <= set(model.result_files):
-        return dict.fromkeys(record.results, "beside")
-    return states
+    beside = {name for name in there if name not in held}
+    beside |= {name for name, key in here if (name, key) not in known and name not in model.result_files}
+    return states, {name: there[name] for name in sorted(beside)}
+
+
+def _beside(hub: Hub, model: ModelRepo, pull: PullRequest, beside: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """Of files beside the registered ones those that the pull request changes, and those that only main has deleted.
+
+    What differs from main is one of these, or main has changed it since; the difference tells. Without one, and
+    wherever it names a file, the pull request counts as changing it.
+    """
+    main = files_below(hub, model.id, model.sha) if beside.keys() & set(model.result_files) else {}
+    differ = [name for name, oid in beside.items() if main.get(name) != oid]
+    difference = thread(hub, model.id, pull.num, diff=True).diff if differ else None
+    changed = [name for name in differ if not difference or name in difference]
+    return changed, [name for name in differ if name not in changed and name not in main]
 
 
 def _result(boards: Boards, pull: PullRequest, facts: ResultFacts, model: ModelRepo) -> ResultFacts:

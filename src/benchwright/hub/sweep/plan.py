@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from benchwright.hub.opening.body import BoardKey, board_key, relinked
-from benchwright.hub.opening.words import plain, title_for
+from benchwright.hub.opening.words import in_order, plain, title_for
 from benchwright.hub.registry import RecordedResult
 from benchwright.hub.sweep.classes import SweptPull, SweptResult
 from benchwright.hub.sweep.sight import Shown
@@ -63,10 +63,12 @@ def _body(swept: SweptPull, gone: list[SweptResult], drifted: list[SweptResult])
 
 
 def _title(swept: SweptPull, gone: list[SweptResult]) -> str | None:
-    """The title without what is gone, if it is the one that was made of all results."""
-    if swept.facts.title != title_for([one.facts.name for one in swept.results]):
+    """The title without what is gone, if it is the one that was made of all results, in whatever order."""
+    names = in_order(swept.facts.title, [one.facts.name for one in swept.results])
+    if swept.facts.title != title_for(names):
         return None
-    title = title_for([one.facts.name for one in swept.results if one not in gone])
+    left = {one.facts.name for one in swept.results if one not in gone}
+    title = title_for([name for name in names if name in left])
     return None if title == swept.facts.title else title
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from benchwright.contract import Exit, Failure, Problem, Progress
@@ -91,11 +92,24 @@ def _carry_out(boards: Boards, swept: Swept, writer: Writer, holder: str, note: 
 
 
 def _swept(record: Record, pull: SweptPull) -> Swept:
-    unknown = [one for one in pull.results if one.kind == "unknown"] if pull.kind == "unknown" else []
-    told = [(f"{pull.facts.label}: {one.facts.name}", one.why) for one in unknown]
-    if pull.kind == "unknown" and not unknown:
-        told = [(pull.facts.label, pull.why)]
-    fix = "nothing was done to it: look at it, and sweep again later"
-    problems = [Problem("unknown", where, why, "", fix) for where, why in told]
-    exit = max((one.exit for one in unknown), default=Exit.NO if problems else Exit.DONE)
+    problems = list(_problems(pull)) if pull.kind == "unknown" else []
+    exit = max([Exit.NO, *(one.exit for one in pull.results)]) if problems else Exit.DONE
     return Swept(record, pull, plan(pull), problems=tuple(problems), exit=exit)
+
+
+def _problems(pull: SweptPull) -> Iterator[Problem]:
+    """What keeps a pull request from being known, and who finds out: a later sweep, or a person."""
+    facts, unknown = pull.facts, [one for one in pull.results if one.kind == "unknown"]
+    amend = f"open_eval_prs.py with a spec of all results that it is to have, and --amend {facts.num}"
+    later = "nothing was done to it: look at it, and sweep again later"
+    for one in unknown:
+        fix = f"nothing was done to it: {amend}, or --rebuild" if one.facts.file == "other" else later
+        yield Problem("unknown", f"{facts.label}: {one.facts.name}", one.why, "", fix)
+    if facts.unregistered:
+        fix = f"nothing was done to it: {amend}; or --rebuild, which registers them as they are"
+        yield Problem("unregistered-files", facts.label, pull.why, "", fix)
+    elif facts.left_over:
+        fix = f"boards may still show it by this pull request. {amend}, takes it out; or close it by hand"
+        yield Problem("left-over-files", facts.label, pull.why, "", fix)
+    elif not unknown:
+        yield Problem("unknown", facts.label, pull.why, "", later)
