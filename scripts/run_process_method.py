@@ -33,6 +33,8 @@ from benchwright.cli import ScriptParser, Shell, command, option, positive, repe
 from benchwright.contract import Exit, Failure, Failures, Outcome, Problem
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
     from benchwright.arena import MethodMetadata
     from benchwright.raw import Found
     from benchwright.raw.tree import Declared, TreeInspection
@@ -91,9 +93,10 @@ def run_process_method(args: argparse.Namespace, shell: Shell) -> Outcome:
     if args.process and not tree.refused:
         outcome = processed(args, methods[0].metadata, tree, shell)
     else:
+        runs = registered_runs(args, methods, tree.corrections)
         outcome = tree.outcome(
-            partial(mend, args),
-            next_commands(args, tree),
+            partial(mend, args, runs),
+            next_commands(args, tree, runs),
             accepted=args.accept_finding,
             whole=args.out is not None,
         )
@@ -178,9 +181,10 @@ def processed(args: argparse.Namespace, metadata: MethodMetadata, tree: TreeInsp
     }
     again = process_command(args, *args.method_metadata)
     failing = not_accepted(artifact.findings, f"{metadata.method}: findings", again)
-    problems = [*tree.differences(partial(mend, args)), *(finding.problem() for finding in artifact.findings)]
+    problems = [*tree.differences(partial(mend, args, {})), *(finding.problem() for finding in artifact.findings)]
     cache = option("--cache-root", args.cache_root)
-    upload = command(SCRIPTS / "run_upload_results.py", *cache, *declared(args, *args.method_metadata))
+    words = [*cache, *option("--no-upload-raw", not args.cache_raw), *declared(args, *args.method_metadata)]
+    upload = command(SCRIPTS / "run_upload_results.py", *words)
     state = "" if failing is None else "; results are lost, and not accepted"
     if not args.cache_hpo_trajectories and expects_trajectories(metadata):
         whole = process_command(with_trajectories(args), *args.method_metadata)
@@ -197,10 +201,35 @@ def processed(args: argparse.Namespace, metadata: MethodMetadata, tree: TreeInsp
     )
 
 
-def next_commands(args: argparse.Namespace, tree: TreeInspection) -> list[str]:
-    """What to run next: the edits of the declarations, shown but not applied, or the processing of each method."""
+def registered_runs(
+    args: argparse.Namespace, methods: Sequence[Declared], corrections: Collection[str]
+) -> dict[str, str]:
+    """The declarations of registered runs among those with ``corrections``, each with what to do instead."""
+    from benchwright.publish import find_target, registered_in
+    from benchwright.publish.suite import declare_beside
+
+    runs = {}
+    for each in methods:
+        if each.reference in corrections:
+            arena = registered_in(find_target(each.reference, args.repo, to_write=False))
+            if arena is not None:
+                runs[each.reference] = declare_beside(each.metadata.suite, arena.name)
+    return runs
+
+
+def next_commands(args: argparse.Namespace, tree: TreeInspection, runs: Mapping[str, str]) -> list[str]:
+    """What to run next: the edits of the declarations, shown but not applied, or the processing of each method.
+
+    For the results of another run than the registered one that is declared, it is what prints their declaration.
+    """
     if tree.corrections:
-        return [edit(args, reference, *changes) for reference, changes in tree.corrections.items()]
+        shown = [
+            command(__file__, args.path, *option("--method", each.method.name))
+            for each in tree.judged
+            if each.declared_as in runs
+        ]
+        edits = [edit(args, name, *changes) for name, changes in tree.corrections.items() if name not in runs]
+        return [*shown, *edits]
     if tree.refused:
         return []
     return [process_command(args, reference) for reference in args.method_metadata]
@@ -227,9 +256,9 @@ def with_trajectories(args: argparse.Namespace) -> argparse.Namespace:
     return argparse.Namespace(**{**vars(args), "cache_hpo_trajectories": True})
 
 
-def mend(args: argparse.Namespace, reference: str, correction: str) -> str:
-    """The command that makes one correction of a declaration."""
-    return edit(args, reference, correction, apply=True)
+def mend(args: argparse.Namespace, runs: Mapping[str, str], reference: str, correction: str) -> str:
+    """The command that makes one correction of a declaration, or what to do instead."""
+    return runs.get(reference) or edit(args, reference, correction, apply=True)
 
 
 def edit(args: argparse.Namespace, reference: str, *corrections: str, apply: bool = False) -> str:

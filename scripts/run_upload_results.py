@@ -80,6 +80,8 @@ def uploaded(args: argparse.Namespace, shell: Shell) -> Outcome:
 
     named = args.method_metadata or tuple(args.from_cache)
     metadata, artifact = open_for_upload(named, repository=args.repo, cache_root=args.cache_root)
+    if artifact is None and args.from_cache and not (args.verify_only and args.store):
+        raise no_artifact(metadata.path)  # only an artifact says where it goes
     with shell.progress("checking, MiB") as progress:
         checking = {"upload_raw": args.raw, "progress": progress}
         if args.verify_only:

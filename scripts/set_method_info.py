@@ -4,8 +4,9 @@
 MODULE:ATTR names the declaration, as in tabarena.models.nori.info:nori_method_metadata; it is found by path below
 --repo (packages/*/src, src, or the folder itself) and never imported. Comments, order and layout stay, but a line like
 "# date=..." goes once the field is set; verified=False is added where nothing is declared. Another suite is another
-run, to be declared beside this one: refused without --force. Shows the diff; only --apply writes. VALUE is a text, true
-or false, words between commas (tags), a JSON object (cache_kwargs), or none, which takes the field back to its default.
+run, to be declared beside this one, and so are other results than those of a registered run: refused without --force.
+Shows the diff; only --apply writes. VALUE is a text, true or false, words between commas (tags), a JSON object
+(cache_kwargs), or none, which takes the field back to its default.
 """
 
 from __future__ import annotations
@@ -43,7 +44,11 @@ def build_parser() -> ScriptParser:
         "--set", action="append", required=True, metavar="FIELD=VALUE", dest="changes", help="a field; repeatable"
     )
     parser.add_repo()
-    parser.add_argument("--force", action="store_true", help="change a suite that is declared already")
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="change the suite of a run, or what a registered one declares of its results",
+    )
     parser.add_argument("--apply", action="store_true", help="write the file")
     return parser
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from benchwright.publish import ARENAS
+
 DECLARATIONS = """\
 from tabarena.models._method_metadata import MethodMetadata
 
@@ -32,6 +34,20 @@ def checkout_in(folder: Path) -> Path:
     source.parent.mkdir(parents=True)
     source.write_text(DECLARATIONS)
     return folder / "checkout"
+
+
+def register(checkout: Path, arena: str, reference: str, *, superseded: bool = False) -> None:
+    """Give the checkout a collection of ``arena`` that has the method at ``reference``, live or superseded."""
+    module, attribute = ARENAS[arena].collection.split(":")
+    name = reference.partition(":")[2]
+    lists = ("", name) if superseded else (name, "")
+    path = checkout.joinpath("src", *module.split(".")).with_suffix(".py")
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        f"from {reference.replace(':', ' import ')}\n\n"
+        f"{attribute} = MethodMetadataCollection(method_metadata_lst=[{lists[0]}])\n"
+        f"methods_superseded = [{lists[1]}]\n"
+    )
 
 
 def declared(checkout: Path, name: str) -> tuple[object, ...]:

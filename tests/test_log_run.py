@@ -187,6 +187,9 @@ def test_a_real_run_is_logged(log, tmp_path, answer, capsys):
     assert entry in log.read_text()
     assert bullet(entry, "Model(s)") == "KNeighbors (default config) on mini; 1 config, 3 tasks, 3 items"
     assert bullet(entry, "Infrastructure").endswith(", 2 items side by side")
+    assert bullet(entry, "Arguments") == (
+        "parallel `1`, scheduler `local`, by the plan record; not recorded: accelerators, step, store"
+    )
     assert bullet(entry, "Results") == "3 of 3 items have a result file"
     assert bullet(entry, "Failures") == "none in the event logs"
     assert re.fullmatch(r"0:0\d:\d\d from the first event or result, .*", bullet(entry, "Wall time"))

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from declared_methods import checkout_in, codes, declared
+from declared_methods import checkout_in, codes, declared, register
 from raw_trees import CONFIG, PROTOCOLS, RAW, SYSTEM, add_result, recorded
 from scripts_in_process import SCRIPTS, Script
 
@@ -310,6 +310,41 @@ def test_a_new_run_must_declare_the_protocol_that_it_records(answer, checkout, t
     envelope = answer(tmp_path, *declared(checkout, "one"))
     assert (envelope["exit"], codes(envelope)) == (1, ["not-declared"])
     assert envelope["problems"][0]["found"] == "not declared (the results record it)"
+
+
+# Children that say one thing and a record that says another: the children count, and nobody takes the record for true.
+@pytest.mark.parametrize(("config", "key"), [(CONFIG, "holdout:0.2"), (CONFIG, "4x2"), (SYSTEM, "8x1")])
+def test_a_record_that_the_results_contradict_is_told_and_fails_an_expectation(answer, run, tmp_path, config, key):
+    add_result(tmp_path / "data", config, source=RAW / config, change=recorded(key))
+    shown = "system" if config == SYSTEM else "8x1"
+    envelope = answer(tmp_path)
+    assert (envelope["exit"], codes(envelope)) == (0, ["protocol-disputed"])
+    said = f"1 of 1 results record another protocol than they show: 1 record {key} and show {shown}"
+    assert envelope["problems"][0]["found"] == said
+    (method,) = envelope["data"]["methods"]
+    assert (method["protocols"]["key"], method["protocols"]["disputed"]) == (shown, 1)
+    _, lines = run(tmp_path)
+    source = "shown by the results, but 1 of 1 record another"
+    assert f"  validation    {shown}, {source}" in lines
+    assert f'    # validation_protocol="{shown}",  # {source}' in lines
+    expecting = answer(tmp_path, "--expect-validation-protocol", "tabarena")
+    assert (expecting["exit"], codes(expecting)) == (1, ["protocol-disputed"])
+
+
+def test_results_of_another_run_than_the_registered_one_are_to_be_declared_beside_it(answer, checkout, tmp_path):
+    register(checkout, "beyondarena", "demo.info:gbm")
+    for number in (1, 2):
+        add_result(tmp_path / "data", f"LightGBM_c{number}_BAG_L1")
+    envelope = answer(tmp_path / "data", *declared(checkout, "gbm"), "--method", "LightGBM")
+    problem = envelope["problems"][0]
+    assert (envelope["exit"], problem["where"]) == (1, "demo.info:gbm: config_default")
+    assert problem["fix"] == (
+        "it is declared for suite 'a-run', registered in beyondarena: declare the new run beside it, under another "
+        "name, and register it with --replaces, if these are another run's results"
+    )
+    (following,) = envelope["next"]
+    assert shlex.split(following) == [sys.executable, str(SCRIPT), str(tmp_path / "data"), "--method", "LightGBM"]
+    assert answer(*shlex.split(following)[2:])["data"]["methods"][0]["snippet"]
 
 
 def test_two_configs_of_a_system_say_why_without_any_declaration(answer, tmp_path):

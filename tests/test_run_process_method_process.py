@@ -5,10 +5,12 @@ from __future__ import annotations
 import shlex
 import socket
 import sys
+from pathlib import Path
 
 import pytest
 
 from benchwright.arena import MethodMetadata
+from benchwright.processing.sidecar import read_sidecar
 from declared_methods import checkout_in, codes, declared
 from raw_trees import CONFIG, PROTOCOLS, RAW, add_result, recorded
 from scripts_in_process import SCRIPTS, Script
@@ -71,6 +73,25 @@ def test_processing_prints_its_outcome_alone_when_asked(run, checkout, tmp_path)
     assert not (folder / "raw").exists()
 
 
+def test_without_raw_copies_the_next_command_leaves_them_out(process, capsys, tmp_path, checkout):
+    (upload,) = process(RAW, "forest", "--no-cache-raw")["next"]
+    folder = tmp_path / "cache" / "artifacts" / "a-run" / "methods" / "RandomForest"
+    assert not MethodMetadata.from_yaml(folder).has_raw
+    words = [*shlex.split(upload)[2:], "--store", f"local:{tmp_path / 'hosted'}"]
+    upload_results = Script.named("run_upload_results", capsys)
+    envelope = upload_results.answer(*words)
+    assert (envelope["exit"], codes(envelope)) == (0, ["no-date", "verified", "other-store", "no-raw"])
+    words.remove("--no-upload-raw")
+    (problem,) = upload_results.answer(*words)["problems"]
+    assert (problem["code"], problem["where"], problem["found"]) == (
+        "artifact-incomplete", str(folder / "raw"), "not there"
+    )  # fmt: skip
+    cached = upload_results.answer(
+        "--from-cache", "RandomForest", "a-run", "--cache-root", tmp_path / "cache", *words[-2:]
+    )
+    assert cached["exit"] == 0
+
+
 def test_tuned_results_are_processed_with_trajectories_unless_asked_otherwise(process, tmp_path):
     for number in (1, 2):
         for config in (CONFIG, f"LightGBM_r{number}_default_BAG_L1"):
@@ -106,6 +127,17 @@ def test_nothing_is_written_unless_all_checks_pass(process, tmp_path):
     for options in ((), ("--ignore-metadata-mismatch", "--expect-validation-protocol", "beyondarena")):
         assert process(tmp_path / "new", "one", *options)["exit"] == 1
     assert not (tmp_path / "cache").exists()
+
+
+def test_a_record_that_the_results_contradict_is_a_finding(process, tmp_path):
+    add_result(tmp_path / "data", CONFIG, change=recorded("4x2"))
+    envelope = process(tmp_path / "data", "one", "--accept-mismatch", "validation_protocol")
+    assert envelope["exit"] == 0
+    (finding,) = envelope["data"]["artifact"]["findings"]
+    found = "1 of 1 results record another protocol than they show: 1 record 4x2 and show 8x1"
+    assert (finding["code"], finding["severity"], finding["found"]) == ("protocol-disputed", "warn", found)
+    sidecar = read_sidecar(Path(envelope["data"]["artifact"]["folder"]))
+    assert (sidecar.validation_protocol, [one.code for one in sidecar.findings]) == ("8x1", ["protocol-disputed"])
 
 
 def test_two_files_for_one_result_refuse(process, tmp_path):

@@ -167,6 +167,14 @@ def test_a_store_that_is_not_named_is_told_with_all_that_is_missing(cache, answe
     assert (envelope["exit"], codes(envelope)) == (2, ["no-store", "no-artifact"])
 
 
+@pytest.mark.parametrize("mode", [(), ("--apply",), ("--verify-only",)])
+def test_a_cache_without_the_artifact_is_told_and_no_store_judged(answer, cache, mode):
+    envelope = answer(*mode, source=("--from-cache", "LinearModel", "nosuite"))
+    (problem,) = envelope["problems"]
+    assert (envelope["exit"], problem["code"]) == (1, "no-artifact")
+    assert problem["where"] == str(cache / "artifacts" / "nosuite" / "methods" / "LinearModel")
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -349,7 +357,7 @@ def test_no_command_is_offered_that_a_manifest_which_is_none_would_stop(answer, 
         )
 
 
-def test_after_the_sign_off_the_metadata_alone_is_replaced(answer, cache, tmp_path):
+def test_after_the_sign_off_the_metadata_alone_is_replaced(answer, fetched, cache, tmp_path):
     words = ["--store", f"local:{tmp_path / 'store'}"]
     assert answer(*words, "--apply")["ok"]
     declaration = tmp_path / "checkout" / "models" / "linear.py"
@@ -367,6 +375,12 @@ def test_after_the_sign_off_the_metadata_alone_is_replaced(answer, cache, tmp_pa
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout.startswith(f"LinearModel, suite {SUITE}: 1 sent, 6 there already, 1 of a predecessor replaced")
     assert answer(*words, "--verify-only")["ok"]
+    by_cache = {"source": ("--from-cache", "LinearModel", SUITE)}
+    assert answer(*words, "--verify-only", **by_cache)["exit"] == 1, "the cache has it as it was processed"
+    fetch = ("LinearModel", SUITE, *words, "--cache-root", cache)
+    assert fetched(*fetch)["exit"] == 5
+    assert fetched(*fetch, "--replace")["ok"]
+    assert answer(*words, "--verify-only", **by_cache)["ok"]
 
 
 def test_wrong_credentials_leave_with_three_and_without_the_secret(seaweed, cache, tmp_path):

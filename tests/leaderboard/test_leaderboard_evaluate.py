@@ -148,6 +148,7 @@ def test_missing_splits_are_imputed_and_listed(tmp_path):
     assert "22.22% imputed (2 of 9 splits)" in evaluation.position_block()[2]
 
 
+# Defect 21 of the peer: its ratings take ten times as long as soon as one row is missing.
 def test_missing_splits_do_not_make_the_ratings_slow(tmp_path, monkeypatch):
     """With a hole in the grid ``bencheval`` counts battles pair by pair, ten times slower; imputed there is none."""
     from bencheval.elo_utils import EloHelper

@@ -25,6 +25,7 @@ def test_items_run_in_order_in_processes_of_their_own_after_one_preload(run):
     assert run.told(1)[-1] == "##### bundle summary: ok=1 failed=0"
 
 
+# Defect 12 of the peer: its bundle ends with the first item that fails.
 def test_a_failure_is_said_in_one_line_and_the_bundle_goes_on(run):
     totals = run.run(["fail-a", "write-b", "leave-c", "killed-d"])
     assert (totals.ok, totals.failed, totals.exit) == (1, 3, 1)

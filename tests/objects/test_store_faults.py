@@ -57,6 +57,35 @@ def test_throttling_that_does_not_end_is_a_remote_failure_after_four_attempts(mo
     )
 
 
+@pytest.mark.parametrize(
+    ("status", "name", "code", "rest"),
+    [
+        (
+            "501 Not Implemented",
+            "NotImplemented",
+            "store-lacks",
+            "a store with conditional writes (If-None-Match, If-Match) and multipart uploads\n"
+            "    fix: take another store; this one cannot hold artifacts",
+        ),
+        (
+            "507 Insufficient Storage",
+            "QuotaExceeded",
+            "store-full",
+            "room for the object\n    fix: raise the store's quota, or have room made there, then run this again",
+        ),
+    ],
+)
+def test_what_no_repetition_would_change_is_sent_once_and_needs_another_store(
+    moto, moto_store, status, name, code, rest
+):
+    moto.fault = times(99, lambda environ, start: refuse(environ, start, status, name))
+    with pytest.raises(Failure) as failure:
+        moto_store.put("key", b"content", if_absent=True)
+    (problem,) = failure.value.problems
+    assert (failure.value.exit, problem.code, len(moto.seen)) == (Exit.ENVIRONMENT, code, 1)
+    assert str(problem) == f"{moto_store.url}/key: HTTP {status[:3]} {name}: no, expected {rest}"
+
+
 def test_a_server_that_is_not_there_is_a_remote_failure(moto_store, unused_port):
     store = open_store("s3://results", settings=settings(f"http://127.0.0.1:{unused_port}"), patience=QUICK)
     for call in (lambda: store.head("key"), lambda: list(store.list()), lambda: store.put("key", b"")):

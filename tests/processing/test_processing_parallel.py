@@ -144,6 +144,26 @@ def test_a_cluster_that_does_not_answer(monkeypatch):
     )
 
 
+def test_a_ray_that_does_not_come_up(monkeypatch, tmp_path):
+    monkeypatch.setenv("RAY_ADDRESS", "auto")
+    with pytest.raises(Failure) as caught:
+        list(on_ray(double, range(3), processes=2))
+    assert caught.value.exit == Exit.REMOTE
+    assert str(caught.value.problems[0]) == (
+        "RAY_ADDRESS=auto: did not come up: ConnectionError: Could not find any running Ray instance. Please specify "
+        "the one to connect to by setting `--address` flag or `RAY_ADDRESS` environment variable., expected a Ray "
+        "cluster\n    fix: run this again, correct RAY_ADDRESS, or use --backend local"
+    )
+    monkeypatch.delenv("RAY_ADDRESS")
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path / ("too-long" * 12)))
+    with pytest.raises(Failure) as caught:
+        list(on_ray(double, range(3), processes=2))
+    (problem,) = caught.value.problems
+    assert (caught.value.exit, problem.code, problem.where) == (Exit.REMOTE, "ray-unreachable", "ray")
+    assert problem.found.startswith("did not come up: OSError: validate_socket_filename failed")
+    assert problem.fix == "run this again, or use --backend local"
+
+
 @pytest.mark.slow
 def test_the_workers_of_ray_write_into_the_named_cache(tmp_path, monkeypatch):
     monkeypatch.delenv("RAY_ADDRESS", raising=False)

@@ -45,6 +45,7 @@ def test_predictions_and_documents_are_the_public_ones(stores, method):
             assert mine.read(mine.namelist()[0]) == other.read(other.namelist()[0])
 
 
+# Defect 16 of the peer: it publishes the absolute path of its cache.
 @pytest.mark.parametrize("method", ALL_METHODS)
 def test_the_context_names_no_folder_of_this_machine(stores, method):
     ours, theirs = (

@@ -135,8 +135,10 @@ def test_what_else_is_processed_is_not_adopted(folder, key):
     value = {"backend": "ray", "expect_validation_protocol": "tabarena"}.get(key)
     if value is None:
         value = [OPTIONS[key].known[0]] if key.startswith("accept") else OPTIONS[key].when
-    store = "local:hosted"
-    inputs = {inputs_of(read_batch(manifest(folder, FOREST | own, store=store))[0]) for own in ({}, {key: value})}
+    store, kept = "local:hosted", {"upload_raw": False}
+    inputs = {
+        inputs_of(read_batch(manifest(folder, FOREST | own, store=store))[0]) for own in (kept, kept | {key: value})
+    }
     assert len(inputs) == (2 if OPTIONS[key].script == "process" else 1)
 
 
@@ -156,7 +158,7 @@ def test_every_problem_of_a_manifest_is_told_at_once(folder):
         WRONG | {"expect_validation_protocol": "tabarina", "store": "local:x"},
         WRONG | {"store": "local:x"},
         SYSTEM | {"accept_finding": ["nonsense", "trunkated"], "accept_mismatch": ["bogusfield"], "store": "local:x"},
-        TUNED | {"cache_hpo_trajectories": False, "store": "local:x"},
+        TUNED | {"cache_hpo_trajectories": False, "cache_raw": False, "store": "local:x"},
     ]
     exit, problems = problems_of(manifest(folder, *methods, jbos=2))
     assert exit == Exit.USAGE
@@ -190,6 +192,8 @@ def test_every_problem_of_a_manifest_is_told_at_once(folder):
         "method 9: cache_hpo_trajectories: false, for LightGBM, which is tuned: it cannot be uploaded without them, "
         "expected true\n    fix: take it out; scripts/run_process_method.py --no-cache-hpo-trajectories is for a look "
         "at home",
+        "method 9: cache_raw: false, for LightGBM, whose raw copies are to be uploaded, expected true, or upload_raw: "
+        "false with it",
         f"method 7: 'LinearModel' of '{SUITE}' again, as in method 6, expected each method once\n    "
         "fix: take one out, or give the other run a suite of its own",
     ]

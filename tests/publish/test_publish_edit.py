@@ -263,7 +263,7 @@ REFUSED = {
     "computed": ("x = MethodMetadata(\n    method='A' + N)\n", 2, "method is an expression"),
     "unknown name": ("x = MethodMetadata(method=NAME)\n", 1, f"method is the name NAME{UNBOUND}"),
     "unpacked call": ("x = MethodMetadata(method='A', **common())\n", 1, "**common() is a call of common(...)"),
-    "positional": ("x = MethodMetadata('A')\n", 1, "an argument without a name"),
+    "positional": ("x = MethodMetadata('A', 's')\n", 1, "an argument without a name"),
     "nothing named": ("x = MethodMetadata()\n", 1, "no method="),
     "held elsewhere": ("y = 1\nx = ModelInfo(method_metadata=y)\n", 2, "ModelInfo(...) refers to y"),
     "held by nothing": ("x = ModelInfo(model_cls=A)\n", 1, "ModelInfo(...): no method_metadata="),

@@ -503,6 +503,32 @@ def test_of_two_partitions_the_one_that_jobs_go_to_is_told(run):
     )
 
 
+READING = """
+def setup(args, shell):
+    schedulers = {"local": LocalSetup(parallel=args.parallel), "skypilot": SkyPilotSetup(store=args.store)}
+    with shell.progress("setup") as progress:
+        setup_jobs(Plan(scheduler_setup=schedulers[args.scheduler]), progress=progress)
+"""
+
+
+def test_the_values_of_arguments_that_the_plan_reads_are_those_of_the_record(run):
+    run.script.write_text(run.script.read_text().partition("def setup")[0] + READING)
+    run.result(START)
+    assert "Arguments" not in run.bullets()
+    run.record("1a2b3c4d", START, None)
+    assert run.bullets()["Arguments"] == "parallel `1`, scheduler `local`, by the plan record; not recorded: store"
+    sky = {"kind": "SkyPilotSetup", "store": "gs://BUCKET/x", "pool": True, "accelerators": None}
+    run.record("5e6f7a8b", START + HOUR, None, plan=PLAN | {"scheduler_setup": sky})
+    assert run.bullets()["Arguments"] == (
+        "parallel `1`, scheduler `local` and `skypilot-pool`, store `gs://BUCKET/x`, by the plan record"
+    )
+
+
+def test_a_plan_that_takes_no_arguments_has_none_to_tell(run):
+    run.record("1a2b3c4d", START, None)
+    assert "Arguments" not in run.bullets()
+
+
 def test_purpose_and_notes_come_from_the_docstring(run):
     run.result(START)
     words = "w " * 55
@@ -885,6 +911,7 @@ def test_boilerplate_of_the_templates_is_no_note(tmp_path):
 
 
 def test_the_template_of_our_log_has_the_bullets_of_an_entry(run):
+    run.script.write_text(run.script.read_text().partition("def setup")[0] + READING)
     run.record("1a2b3c4d", START, {"head": "a" * 40, "changed": False})
     template = (ROOT / "BENCHMARK_LOG.md").read_text().partition("````markdown\n")[2].partition("````")[0]
     bullets = run.bullets(fixes=("more memory",), suite="runs-2030")

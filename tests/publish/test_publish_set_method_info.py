@@ -9,6 +9,7 @@ import sys
 import pytest
 from info_files import checkout
 
+from declared_methods import register
 from scripts_in_process import SCRIPTS, Script
 
 SCRIPT = SCRIPTS / "set_method_info.py"
@@ -140,6 +141,27 @@ def test_another_suite_needs_force_and_the_next_command_has_it(target, answer):
     (command,) = answer(*words, "suite=run-2", "--force")["next"]
     subprocess.run(shlex.split(command), cwd="/", capture_output=True, check=True)
     assert target.path.read_text() == before.replace("run-1", "run-2")
+
+
+@pytest.mark.parametrize("place", ["live", "superseded"])
+def test_the_declaration_of_a_registered_run_keeps_what_its_results_decided(tmp_path, answer, place):
+    source = 'x_metadata = MethodMetadata.config(\n    method="A",\n    suite="run-1",\n    verified=False,\n)\n'
+    target = checkout(tmp_path, source, attribute="x_metadata")
+    register(tmp_path, "tabarena", "models.info:x_metadata", superseded=place == "superseded")
+    words = ("models.info:x_metadata", "--repo", str(tmp_path), "--apply")
+    refused = answer(*words, "--set", "config_default=A_c1", "--set", "validation_protocol=8x1")
+    (problem,) = refused["problems"]
+    assert (refused["exit"], problem["code"]) == (5, "run-registered")
+    assert (problem["where"], problem["found"], problem["fix"]) == (
+        "models.info:x_metadata: config_default, validation_protocol",
+        "declared for suite 'run-1', registered in tabarena",
+        "declare the new run beside it, under another name, and register it with --replaces; "
+        "to change this one nevertheless: --force",
+    )
+    assert target.path.read_text() == source
+    assert answer(*words, "--set", "verified=true", "--set", "display_name=A!", "--set", "can_hpo=true")["exit"] == 0
+    assert answer(*words, "--set", "config_default=A_c1", "--force")["exit"] == 0
+    assert 'config_default="A_c1"' in target.path.read_text()
 
 
 def test_a_refusal_outweighs_wrong_usage(tmp_path):

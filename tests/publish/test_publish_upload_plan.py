@@ -262,7 +262,7 @@ def test_a_protocol_that_is_not_declared_or_another_one_is_refused(cache):
     recorded(cache, protocol="8x1")
     (problem,) = refused(opened(cache, validation_protocol=None)).problems
     assert str(problem) == (
-        "LinearModel: validation_protocol: not declared, expected '8x1', as the results record\n"
+        "LinearModel: validation_protocol: not declared, expected '8x1', as the results show\n"
         "    fix: process again if the run used another protocol, else declare this one: --set validation_protocol=8x1"
     )
     assert codes(refused(opened(cache, validation_protocol="holdout:0.2")).problems) == ["protocol-differs"]
@@ -363,6 +363,18 @@ def test_findings_of_processing_are_counted(cache):
     (folder / "provenance.json").write_text(json.dumps(sidecar))
     (remark,) = plan_upload(opened(cache), STORE).remarks
     assert remark.found == "processing noted 1 of severity error (accepted), 2 of severity warn"
+
+
+def test_a_disputed_record_of_the_protocol_is_told_by_itself(cache):
+    folder = recorded(cache)
+    sidecar = json.loads((folder / "provenance.json").read_text())
+    said = "9 of 9 results record another protocol than they show: 9 record 4x2 and show 8x1"
+    finding = dict.fromkeys(("dataset", "split", "framework", "expected", "fix")) | {"severity": "warn"}
+    sidecar["findings"] = [finding | {"code": "protocol-disputed", "found": said}]
+    (folder / "provenance.json").write_text(json.dumps(sidecar))
+    counted, disputed = plan_upload(opened(cache), STORE).remarks
+    assert (counted.code, counted.found) == ("quality-findings", "processing noted 1 of severity warn")
+    assert (disputed.code, disputed.where, disputed.found) == ("protocol-disputed", "all results", said)
 
 
 # --- which artifact, and where to ------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from benchwright.arena import MethodMetadata
 from benchwright.arena.acceptable import FIELDS
 from benchwright.contract import Exit, Failure
 from benchwright.raw import find_results, inspect, read_methods
-from benchwright.raw.comparison import check_accepted, compare, unofficial
+from benchwright.raw.comparison import check_accepted, compare, disputed, unofficial
 from benchwright.raw.inference import infer
 from benchwright.raw.protocol import BEYONDARENA_KEY
 from raw_trees import CONFIG, PROTOCOLS, RAW, SYSTEM, add_result, recorded, with_memory, with_method
@@ -247,7 +247,28 @@ def test_a_recorded_protocol_that_cannot_be_declared_is_a_warning(tmp_path):
 def test_a_record_that_the_children_contradict_cannot_be_declared(tmp_path):
     add_result(tmp_path, CONFIG, change=recorded("5x5"))
     assert protocol_row(tmp_path, "5x5").fails
-    assert said(protocol_row(tmp_path, "8x1")) == ("yes", "error")
+    dispute = "1 of 1 results record another protocol than they show: 1 record 5x5 and show 8x1"
+    row = protocol_row(tmp_path, "8x1")
+    assert (*said(row), row.reason) == ("yes", "error", dispute)
+    undeclared = protocol_row(tmp_path, None)
+    assert (*said(undeclared), undeclared.fails, undeclared.reason) == ("not declared", "error", True, dispute)
+    metadata = replace(GBM, can_hpo=False, validation_protocol=None)
+    row = next(row for row in compare(inferred(tmp_path), metadata, protocol_declarable=False) if row.inferred == "8x1")
+    assert (row.fails, row.reason) == (False, f"{dispute}; the class it is declared with has no such field")
+
+
+def test_what_disputed_results_record_and_show_is_counted(tmp_path):
+    for split, key in enumerate(["8x1", "holdout:0.2", "4x2", "4x2"]):
+        add_result(tmp_path, CONFIG, split=split, change=recorded(key))
+    add_result(tmp_path, CONFIG, task="regression", change=recorded("outer"))
+    shown = inferred(tmp_path).protocols
+    assert (shown.key, shown.results, shown.disputed) == ("8x1", 5, 4)
+    (problem,) = disputed(shown, "LightGBM")
+    assert str(problem) == (
+        "LightGBM: 4 of 5 results record another protocol than they show: 2 record 4x2 and show 8x1, "
+        "1 record holdout:0.2 and show 8x1, 1 record outer and show 8x1, expected a record that the results bear out\n"
+        "    fix: what they show counts; ask what wrote the record before they are called official results"
+    )
 
 
 def test_an_unrecorded_protocol_may_stay_undeclared_but_not_be_contradicted(tmp_path):
@@ -305,14 +326,15 @@ def test_protocols_of_genuine_runs_may_be_declared(run, key):
 def test_official_protocols(run, arenas):
     method = list(read_methods(find_results(run).files).values())[-1]
     shown = infer(method).protocols
-    assert {arena for arena in ("tabarena", "beyondarena") if unofficial(shown, arena, "x") is None} == arenas
+    assert {arena for arena in ("tabarena", "beyondarena") if not list(unofficial(shown, arena, "x"))} == arenas
 
 
 def test_an_expectation_is_no_matter_of_acceptance():
     (method,) = read_methods(find_results(PROTOCOLS / "holdout").files).values()
     inspection = inspect(method, replace(GBM, can_hpo=False), accept_all=True, expected="tabarena")
     assert inspection.refused
-    assert str(inspection.unofficial) == (
+    (problem,) = inspection.unofficial
+    assert str(problem) == (
         "LightGBM: 3 of 3 results are not shown to be validated as tabarena does (3 of holdout:0.2), expected 8x1\n"
         "    fix: these results cannot be uploaded as official ones; run the method under the arena's protocol"
     )

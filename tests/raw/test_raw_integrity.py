@@ -99,7 +99,7 @@ def test_messages_say_what_is_wrong_and_what_to_do(genuine, tmp_path) -> None:
         (b"<html>not a result at all, but a page of a proxy</html>", "not-a-pickle", "not-a-pickle"),
         (b"\x1f\x8b\x09" + b"\0" * 40, "damaged", "damaged"),
         (gzip.compress(pickle.dumps(list(range(99)))) * 2, "truncated", "trailing-data"),
-        (gzip.compress(pickle.dumps(list(range(99)))) + b"\0" * 512, "truncated", "truncated"),
+        (gzip.compress(pickle.dumps(list(range(99)))) + b"\0" * 512, "truncated", "trailing-data"),
         (b"\0" * 4096, "not-a-pickle", "not-a-pickle"),
     ],
     ids=["two bytes", "html", "header", "twice", "zero tail", "zeros"],
@@ -108,6 +108,27 @@ def test_other_content(tmp_path, content, cheap, full) -> None:
     path = tmp_path / "results.pkl"
     path.write_bytes(content)
     assert found(path) == (cheap, full)
+
+
+def test_what_follows_whole_gzip_and_a_length_that_lies_are_no_cut(genuine, tmp_path) -> None:
+    whole = genuine("binary").read_bytes()
+    path = tmp_path / "results.pkl"
+
+    def said(content) -> tuple[str, str]:
+        path.write_bytes(content)
+        problem = decode_fully(path)
+        return problem.code, problem.found
+
+    for tail in (b"garbage", b"gar" + (50_000).to_bytes(4, "little")):
+        assert said(whole + tail) == ("trailing-data", "7 bytes after the gzip data")
+    for length in (1, 50_000, 2**32 - 1):
+        code, found = said(whole[:-4] + length.to_bytes(4, "little"))
+        assert (code, found.partition(":")[0]) == ("damaged", "damaged gzip")
+    for cut in (3, 100, len(whole) - 30):
+        assert said(whole[:-cut]) == ("truncated", "gzip that ends early")
+    bomb = gzip.compress(bytes(80 * 2**20))
+    code, found = said(bomb + b"garbage")
+    assert (code, found) == ("too-large", f"more than {64 * 2**20:,} bytes out of {len(bomb) + 7:,}")
 
 
 def test_pipes_folders_and_devices_neither_hang_nor_pass(tmp_path) -> None:

@@ -113,6 +113,17 @@ def test_holdout_of_unknown_fraction(content, written) -> None:
     assert infer_validation_protocol(load_result(written(value))) == "holdout"
 
 
+def test_holdout_of_unknown_fraction_is_the_recorded_one(content, written) -> None:
+    value = content("holdout")
+    value["method_metadata"]["fit_metadata"]["num_samples"] = None
+    value["experiment_metadata"]["validation_protocol"] = "holdout:0.33"
+    protocol = effective_protocol(load_result(written(value)))
+    assert (protocol.key, protocol.disputed) == ("holdout:0.33", False)
+    value["experiment_metadata"]["validation_protocol"] = "8x1"
+    protocol = effective_protocol(load_result(written(value)))
+    assert (protocol.key, protocol.disputed) == ("holdout", True)
+
+
 def test_agreement_with_a_declared_key(genuine, content, written) -> None:
     def agrees(name: str, declared: str) -> bool | None:
         return effective_protocol(load_result(genuine(name))).agrees_with(declared)
@@ -142,15 +153,15 @@ def test_record_names_the_protocol_where_the_children_can_agree(content, written
     rebag(value, 8, 1)
     value["experiment_metadata"]["validation_protocol"] = record
     protocol = effective_protocol(load_result(written(value)))
-    assert (protocol.key, protocol.recorded) == (BEYONDARENA_KEY, BEYONDARENA_KEY)
+    assert (protocol.key, protocol.recorded, protocol.disputed) == (BEYONDARENA_KEY, BEYONDARENA_KEY, False)
     assert protocol.explanation == f"records {BEYONDARENA_KEY}; 8 children, 8 folds x 1 repeat"
 
 
-def test_record_that_the_children_contradict_is_only_reported(content, written) -> None:
+def test_record_that_the_children_contradict_is_disputed(content, written) -> None:
     value = content("beyond")
     value["experiment_metadata"]["validation_protocol"] = "8x1"
     protocol = effective_protocol(load_result(written(value)))
-    assert (protocol.key, protocol.recorded) == (BEYONDARENA_KEY, "8x1")
+    assert (protocol.key, protocol.recorded, protocol.disputed) == (BEYONDARENA_KEY, "8x1", True)
     assert protocol.explanation.startswith("records 8x1, but 25 children, 5 folds x 5 repeats on 118 rows")
 
 

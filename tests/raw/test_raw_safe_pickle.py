@@ -489,12 +489,8 @@ def test_a_stand_in_takes_anything_and_does_nothing() -> None:
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize(
-    ("declared", "code"),
-    [(None, "too-large"), (1_000, "truncated"), (2**32 - 1, "truncated")],
-    ids=["honest length", "short length", "4 GB length"],
-)
-def test_gzip_bombs_are_stopped(tmp_path, declared, code) -> None:
+@pytest.mark.parametrize("declared", [None, 1_000, 2**32 - 1], ids=["honest length", "short length", "4 GB length"])
+def test_gzip_bombs_are_stopped(tmp_path, declared) -> None:
     bomb = bytearray(gzip.compress(bytes(256 * 2**20), 9))
     if declared is not None:
         bomb[-4:] = struct.pack("<I", declared)
@@ -502,4 +498,4 @@ def test_gzip_bombs_are_stopped(tmp_path, declared, code) -> None:
     path.write_bytes(bomb)
     with pytest.raises(Failure) as failure:
         load_result(path)
-    assert failure.value.problems[0].code == code
+    assert failure.value.problems[0].code == "too-large"

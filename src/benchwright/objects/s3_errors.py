@@ -119,6 +119,12 @@ def failure_of(error: Exception, where: str, kind: str, attempts: int, settings:
     if isinstance(error, ClientError) and status_of(error) == 403:
         fix = f"grant the key the right to list, read and write in this bucket, or set {names} to one that has it"
         return _environment("no-permission", where, said, "permission", fix)
+    if isinstance(error, ClientError) and status_of(error) == 501:
+        expected = "a store with conditional writes (If-None-Match, If-Match) and multipart uploads"
+        return _environment("store-lacks", where, said, expected, "take another store; this one cannot hold artifacts")
+    if isinstance(error, ClientError) and status_of(error) == 507:
+        fix = "raise the store's quota, or have room made there, then run this again"
+        return _environment("store-full", where, said, "room for the object", fix)
     problem = Problem("store-refused", where, said, "the request to be accepted", "run this again later")
     return Failure(problem, exit=Exit.REMOTE)
 

@@ -14,12 +14,12 @@ from benchwright.arena.config_names import default_config, prefix_of, processed_
 from benchwright.contract import Failure, Problem, Progress, did_you_mean
 from benchwright.files import swap_in
 from benchwright.forks import as_they_come, processors
-from benchwright.processing.artifact_files import write_record, write_results, write_store
+from benchwright.processing.artifact_files import protocols_of, write_record, write_results, write_store
 from benchwright.processing.artifact_split import SplitPart, SplitPlan, work_on_split
 from benchwright.processing.assembly import Assembly, assemble
 from benchwright.processing.coverage import coverage_findings, lost_datasets, task_problems
 from benchwright.processing.ensemble.preload import preload
-from benchwright.processing.findings import Finding, sorted_findings, with_accepted
+from benchwright.processing.findings import Finding, of_inspection, sorted_findings, with_accepted
 from benchwright.processing.hiding import redaction
 from benchwright.processing.kept_raw import refuse_lost_input, refuse_lost_raw
 from benchwright.processing.ray_workers import on_ray
@@ -28,6 +28,7 @@ from benchwright.processing.staging import staging_folder
 from benchwright.processing.task_metadata import TaskRow, TaskTable
 from benchwright.processing.trajectories import TrajectoryPlan
 from benchwright.processing.workers import affordable, heaviest_first
+from benchwright.raw.comparison import disputed
 from benchwright.raw.consistency import name_collisions
 from benchwright.raw.finding import RawFile
 
@@ -63,9 +64,9 @@ def build_artifact(
 
     It is built in a folder of its own beside the cache's artifacts and takes its place whole: a kill at any moment
     leaves the earlier artifact, and nothing of that one stays in the new. The same results give the same bytes. A lone
-    config is recorded as the method's default. ``task_rows`` are rows of a table of splits (a run's
-    ``task_metadata.csv``, the wheel's table); of datasets without rows the results themselves tell.
-    ``replace_present`` lets raw results of an earlier artifact be lost that the new one does not have.
+    config is recorded as the method's default, and ``has_raw`` is false without ``cache_raw``. ``task_rows`` are rows
+    of a table of splits (a run's ``task_metadata.csv``, the wheel's table); of datasets without rows the results
+    themselves tell. ``replace_present`` lets raw results of an earlier artifact be lost that the new one does not have.
 
     A file that cannot be used is a finding of severity ``error``, and so is a dataset of which there is no other; those
     of ``beside`` are told with them. The artifact is built from the rest, and is not to be published unless their codes
@@ -210,9 +211,10 @@ def _finish(
         further=[*task_problems(facts, tasks), *name_collisions("datasets", {split.dataset for split in facts})],
         left_out=left_out,
     )
-    plan = replace(plan, metadata=_with_default(metadata, whole))
+    plan = replace(plan, metadata=_recorded(metadata, whole, cache_raw=plan.cache_raw))
     coverage = coverage_findings(whole.rows, whole.default, facts, tasks)
-    found = sorted_findings(beside, of_parts, whole.findings, coverage)
+    disputes = map(of_inspection, disputed(protocols_of(parts), metadata.method))
+    found = sorted_findings(beside, of_parts, whole.findings, coverage, disputes)
     findings = [finding.published(plan.redact) for finding in with_accepted(found, accept)]
     for part in parts:
         folder.files.update(part.files)
@@ -222,8 +224,9 @@ def _finish(
     return Artifact(metadata.path, plan.metadata, tuple(findings), counts)
 
 
-def _with_default(metadata: MethodMetadata, whole: Assembly) -> MethodMetadata:
-    """The metadata with a lone config as its default, where none is declared."""
+def _recorded(metadata: MethodMetadata, whole: Assembly, *, cache_raw: bool) -> MethodMetadata:
+    """The metadata with a lone config as the default, where none is declared, and ``has_raw`` as it turned out."""
+    metadata = replace(metadata, has_raw=metadata.has_raw and cache_raw)
     if metadata.config_default is not None or whole.default is None:
         return metadata
     row = next(row for row in whole.rows if row.framework == whole.default)

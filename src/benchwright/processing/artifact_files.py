@@ -70,10 +70,7 @@ def write_record(
     """Write the sidecar and, last, ``metadata.yaml``; the counts of the sidecar."""
     metadata = plan.metadata
     text = metadata.to_yaml().encode()
-    protocols: Counter[Protocol] = Counter()
-    for part in parts:
-        protocols.update(part.protocols)
-    shown = Protocols(protocols)
+    shown = protocols_of(parts)
     protocol = _protocol(shown, metadata.validation_protocol)
     counts = {
         "results": len(whole.rows),
@@ -97,6 +94,14 @@ def write_record(
     return counts
 
 
+def protocols_of(parts: Sequence[SplitPart]) -> Protocols:
+    """The validation protocols of all results."""
+    protocols: Counter[Protocol] = Counter()
+    for part in parts:
+        protocols.update(part.protocols)
+    return Protocols(protocols)
+
+
 def _write_table(folder: RecordedFolder, path: str, table: pa.Table, compression: str = "gzip") -> None:
     import pyarrow.parquet as pq
 
@@ -113,7 +118,7 @@ def _trajectory(part: SplitPart) -> SplitTrajectory | None:
 
 
 def _protocol(protocols: Protocols, declared: str | None) -> str | None:
-    """The declared key, if the results agree with it; else the one that they record."""
+    """The declared key, if the results agree with it; else the one that is true of those that record any."""
     if declared is not None and not protocols.contradicting(declared):
         return declared
     return protocols.key if protocols.recorded else None

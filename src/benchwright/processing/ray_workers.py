@@ -6,11 +6,11 @@ import os
 import shlex
 import socket
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from benchwright.contract import Exit, Failure, Problem
+from benchwright.contract import Exit, Failure, Problem, named
 from benchwright.forks import killed, processors
 
 _Unit = TypeVar("_Unit")
@@ -24,7 +24,8 @@ def on_ray(
     """The output of every unit with its position, as they come; ``processes`` are given to Ray at a time.
 
     Raises:
-        Failure: Ray is not installed (exit 3), its cluster does not answer, or a worker was killed (both exit 4).
+        Failure: Ray is not installed (exit 3), its cluster does not answer or come up, or a worker was killed (both
+            exit 4).
     """
     try:
         import ray
@@ -34,7 +35,7 @@ def on_ray(
         raise Failure(problem, exit=Exit.ENVIRONMENT) from None
     started = not ray.is_initialized()
     if started:
-        ray.init(**_options(processes), log_to_driver=False, logging_level="ERROR")
+        _start(ray.init, _options(processes))
     try:
         remote = ray.remote(_call).options(num_cpus=1, max_retries=0)
         waiting = list(range(len(units)))[::-1]
@@ -52,6 +53,16 @@ def on_ray(
     finally:
         if started:
             ray.shutdown()
+
+
+def _start(init: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    """Start Ray here, or join its cluster."""
+    try:
+        init(**options, log_to_driver=False, logging_level="ERROR")
+    except Exception as error:  # a start that takes too long raises no kind of its own
+        address = os.environ.get("RAY_ADDRESS")
+        fix = f"run this again{', correct RAY_ADDRESS' if address else ''}, or use --backend local"
+        raise _unreachable(address, f"did not come up: {' '.join(named(error).split())}", fix) from error
 
 
 def _options(most: int) -> dict[str, Any]:
@@ -76,8 +87,12 @@ def _check(address: str) -> None:
         socket.create_connection((host, int(port)), timeout=_SECONDS_TO_ANSWER).close()
     except OSError as error:
         fix = "start the cluster, correct RAY_ADDRESS, or use --backend local"
-        problem = Problem("ray-unreachable", f"RAY_ADDRESS={address}", f"no answer: {error}", "a Ray cluster", fix)
-        raise Failure(problem, exit=Exit.REMOTE) from None
+        raise _unreachable(address, f"no answer: {error}", fix) from None
+
+
+def _unreachable(address: str | None, found: str, fix: str) -> Failure:
+    where = f"RAY_ADDRESS={address}" if address else "ray"
+    return Failure(Problem("ray-unreachable", where, found, "a Ray cluster", fix), exit=Exit.REMOTE)
 
 
 def _call(work: Callable[[_Unit], _Output], unit: _Unit) -> _Output:

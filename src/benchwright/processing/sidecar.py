@@ -52,10 +52,10 @@ NO_INPUTS = Inputs(0, 0, digest_of({}))
 class Sidecar:
     """The content of ``provenance.json``. The same results, processed again, give the same bytes.
 
-    ``validation_protocol`` is the declared key where no result contradicts it, else the one that the results record,
-    None where they record none or several; ``protocols`` says how many results show what. ``counts`` are numbers of
-    results, configs, datasets and splits; ``versions`` those of what computed the numbers. ``files`` are all files of
-    the artifact but the sidecar, by their paths inside it.
+    ``validation_protocol`` is the declared key where no result contradicts it, else the one of results that record
+    theirs, None where they record none, or show several; ``protocols`` says how many results show what. ``counts`` are
+    numbers of results, configs, datasets and splits; ``versions`` those of what computed the numbers. ``files`` are all
+    files of the artifact but the sidecar, by their paths inside it.
     """
 
     method: str

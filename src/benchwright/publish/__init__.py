@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from benchwright.publish.declarations import Declaration, read_declaration
     from benchwright.publish.info_edit import InfoEdit, plan_edit
     from benchwright.publish.method_reference import load_declared, load_method
-    from benchwright.publish.registration import ARENAS, Registration, plan_registration, plan_rollback
+    from benchwright.publish.registration import ARENAS, Registration, plan_registration, plan_rollback, registered_in
     from benchwright.publish.source_edit import apply_edit
     from benchwright.publish.targets import Target, find_target
 
@@ -28,6 +28,7 @@ _HOMES = {
     "Registration": "registration",
     "plan_registration": "registration",
     "plan_rollback": "registration",
+    "registered_in": "registration",
     "apply_edit": "source_edit",
     "Target": "targets",
     "find_target": "targets",
@@ -49,6 +50,7 @@ __all__ = [
     "plan_rollback",
     "read_changes",
     "read_declaration",
+    "registered_in",
 ]
 
 

@@ -13,22 +13,9 @@ from benchwright.processing.layout import METADATA, SIDECAR
 from benchwright.processing.sidecar import Sidecar, read_sidecar
 from benchwright.publish.archive import odd_file
 from benchwright.publish.artifact_checks import PROCESS, PROCESS_AGAIN
+from benchwright.publish.changes import USED_BY_PROCESSING
 from benchwright.publish.method_reference import load_declared
 
-_USED_BY_PROCESSING = (
-    "method",
-    "suite",
-    "method_type",
-    "ag_key",
-    "model_key",
-    "config_default",
-    "can_hpo",
-    "is_bag",
-    "compute",
-    "name",
-    "name_suffix",
-)
-"""The fields that the tables depend on; the others describe, and may change after processing."""
 _PROTOCOL = "validation_protocol"
 
 
@@ -47,14 +34,18 @@ class DeclaredArtifact:
 
     @property
     def metadata(self) -> MethodMetadata:
-        """What is published: the declaration, with the default config that processing found where it names none."""
+        """What is published: the declaration, with what processing found out.
+
+        That is the default config, where none is declared, and that raw results were not kept.
+        """
         default = self.declared.config_default or self.recorded.config_default
-        return replace(self.declared, config_default=default, artifact_dir=None, cache_root=None)
+        raw = self.declared.has_raw and self.recorded.has_raw
+        return replace(self.declared, config_default=default, has_raw=raw, artifact_dir=None, cache_root=None)
 
     @property
     def changed_fields(self) -> dict[str, tuple[Any, Any]]:
         """The descriptive fields that were declared anew after processing, each with its old and new value."""
-        return {name: change for name, change in self._changes() if name not in _USED_BY_PROCESSING}
+        return {name: change for name, change in self._changes() if name not in USED_BY_PROCESSING}
 
     def with_recorded_protocol(self) -> DeclaredArtifact:
         """The artifact as if its declaration named the validation protocol that processing recorded."""
@@ -64,7 +55,7 @@ class DeclaredArtifact:
     def contradictions(self) -> Iterator[Problem]:
         """Where the declaration and what was processed cannot both be right."""
         for name, (recorded, declared) in self._changes():
-            if name in _USED_BY_PROCESSING:
+            if name in USED_BY_PROCESSING:
                 expected = f"{recorded!r}, as it was processed"
                 fix = "process again, or correct the declaration"
                 yield Problem("metadata-changed", f"{self.declared.method}: {name}", repr(declared), expected, fix)
@@ -90,7 +81,7 @@ class DeclaredArtifact:
         if declared is None:
             code, found = "protocol-not-declared", "not declared"
         fix = f"process again if the run used another protocol, else declare this one: --set {_PROTOCOL}={recorded}"
-        yield Problem(code, where, found, f"{recorded!r}, as the results record", fix)
+        yield Problem(code, where, found, f"{recorded!r}, as the results show", fix)
 
 
 def open_for_upload(

@@ -22,6 +22,7 @@ _LARGEST = 64 * 2**10
 _METHODS = "methods"
 _NEEDED = ("data", "method_metadata")
 _TRAJECTORIES = "cache_hpo_trajectories"
+_RAW = "cache_raw"
 _Values = Mapping[Any, tuple[str, Any]]
 """Keys of an entry, each with where it is said and its value."""
 
@@ -173,6 +174,9 @@ def _method(checks: _Checks, where: str, values: _Values) -> BatchMethod | None:
         found = f"false, for {metadata.method}, which is tuned: it cannot be uploaded without them"
         fix = "take it out; scripts/run_process_method.py --no-cache-hpo-trajectories is for a look at home"
         checks.add(f"{places[_TRAJECTORIES]}: {_TRAJECTORIES}", found, "true", fix)
+    if metadata is not None and metadata.has_raw and good.get("upload_raw", True) and not good.get(_RAW, True):
+        found = f"false, for {metadata.method}, whose raw copies are to be uploaded"
+        checks.add(f"{places[_RAW]}: {_RAW}", found, "true, or upload_raw: false with it")
     if metadata is None or store is None or "data" not in folders:
         return None
     return BatchMethod(

@@ -18,6 +18,20 @@ FIELDS: Mapping[str, Any] = {
     if entry.name not in _RUNTIME
 }
 """The fields that source may declare, in declaration order, with their defaults (None where others decide)."""
+USED_BY_PROCESSING = (
+    "method",
+    "suite",
+    "method_type",
+    "ag_key",
+    "model_key",
+    "config_default",
+    "can_hpo",
+    "is_bag",
+    "compute",
+    "name",
+    "name_suffix",
+)
+"""The fields that the tables of an artifact depend on; the others describe, and may change after processing."""
 _FLAGS = ("can_hpo", *(name for name, default in FIELDS.items() if isinstance(default, bool)))
 _ALWAYS_DECLARED = ("method", "verified")
 

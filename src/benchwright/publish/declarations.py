@@ -240,10 +240,8 @@ def _metadata_call(scope: Scope, call: ast.Call) -> tuple[ast.Call, bool]:
 
 def _declaration(scope: Scope, call: ast.Call, held: bool) -> Declaration:
     target = scope.target
-    problems = [
-        _problem(target.at(positional.lineno), "an argument without a name", "FIELD=VALUE arguments")
-        for positional in call.args
-    ]
+    lines = dict.fromkeys(positional.lineno for positional in call.args)
+    problems = [_problem(target.at(line), "an argument without a name", "FIELD=VALUE arguments") for line in lines]
     constructor = _shape(scope, call) or ""
     arguments, unpacked = _keywords(scope, call, problems)
     described: dict[str, Any] = {}

@@ -61,9 +61,10 @@ def plan_edit(target: Target, changes: Sequence[Change], *, force: bool = False)
     statement and every other comment is what it was.
 
     Raises:
-        Failure: a field comes from a name or from ``**``, or another suite is declared and that is not to be changed by
-            ``force`` (exit 5); the method may not have these values (exit 2); as for ``read_declaration``; or the text
-            cannot be kept as it is (exit 5). All that is known at once.
+        Failure: a field comes from a name or from ``**``; or another suite is declared, or the run is registered and
+            has other results, and that is not to be changed by ``force`` (exit 5); the method may not have these values
+            (exit 2); as for ``read_declaration``; or the text cannot be kept as it is (exit 5). All that is known at
+            once.
     """
     before = target.read()
     declaration = read_declaration(target, before)

@@ -246,7 +246,7 @@ class _Planning:
     def _archives(self) -> dict[str, Archive]:
         """The folders that become zips, by the zip's name."""
         declared, folder = self._artifact.metadata, self._artifact.folder
-        needed = {PROCESSED_ZIP: declared.has_processed, RAW_ZIP: declared.has_raw}
+        needed = {PROCESSED_ZIP: declared.has_processed, RAW_ZIP: self._artifact.declared.has_raw}
         archives = {}
         for name, below in ZIPS.items():
             if (name == RAW_ZIP and not self._upload_raw) or not (needed[name] or os.path.lexists(folder / below)):

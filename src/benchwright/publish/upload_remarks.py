@@ -15,6 +15,8 @@ from benchwright.publish.artifact_checks import machine_path
 from benchwright.publish.destination import destination_of
 from benchwright.publish.hosted import PROCESSED_ZIP, RAW_ZIP, ZIPS
 
+_DISPUTED = "protocol-disputed"
+
 
 def remarks(
     artifact: DeclaredArtifact, destination: StoreLocation, names: Sequence[str], upload_raw: bool
@@ -64,6 +66,7 @@ def _on_processing(artifact: DeclaredArtifact) -> Iterator[Problem]:
         # An error that nobody accepted has refused the upload before.
         said = ", ".join(f"{count} of severity {name}{' (accepted)' * (name == 'error')}" for name, count in counts)
         yield Problem("quality-findings", layout.SIDECAR, f"processing noted {said}", "", f"read {layout.SIDECAR}")
+        yield from (one.problem() for one in sidecar.findings if one.code == _DISPUTED)
     if (named := machine_path(artifact.folder / layout.CONTEXT)) is not None:
         yield named
 

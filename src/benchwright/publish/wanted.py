@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchwright.contract import Exit, Failure, Problem
-from benchwright.publish.changes import Change, same_value
+from benchwright.publish.changes import USED_BY_PROCESSING, Change, same_value
 from benchwright.publish.declarations import Declaration
-from benchwright.publish.suite import suite_declared, suite_is_method
+from benchwright.publish.registration import registered_in
+from benchwright.publish.suite import run_registered, suite_declared, suite_is_method
 
+_OF_THE_RUN = (*(field for field in USED_BY_PROCESSING if field != "suite"), "validation_protocol")
+"""What a run's results decide, once it has its suite."""
 UNVERIFIED = Change("verified", False)
 """What every declaration should say until someone has verified the results; written where nothing is declared."""
 
@@ -42,13 +45,13 @@ def check_values(
     """Raise unless the call can be given ``wanted`` and declares a method that may be.
 
     Raises:
-        Failure: a value is not written in the call, or the suite would become another one without ``force`` (exit 5);
-            a value breaks a rule of ``MethodMetadata``, or is of a field that the checkout does not know (exit 2): all
-            of it at once.
+        Failure: a value is not written in the call, or without ``force`` the suite would become another one, or a
+            registered run would have other results (exit 5); a value breaks a rule of ``MethodMetadata``, or is of a
+            field that the checkout does not know (exit 2): all of it at once.
     """
     problems = _unreachable(declaration, wanted)
     if not force:
-        problems += _other_suite(declaration, wanted)
+        problems += [*_other_suite(declaration, wanted), *_other_results(declaration, wanted)]
     exit = Exit.REFUSED if problems else Exit.USAGE
     try:
         metadata = declaration.metadata(wanted)
@@ -72,6 +75,19 @@ def _other_suite(declaration: Declaration, wanted: Mapping[str, Any]) -> list[Pr
     if not named or wanted.get("suite", old) == old:
         return []
     return [suite_declared(f"{declaration.target}: suite", old)]
+
+
+def _other_results(declaration: Declaration, wanted: Mapping[str, Any]) -> list[Problem]:
+    """Fields of a registered run that its results decided, and that would say otherwise."""
+    try:
+        old, new = declaration.metadata(), declaration.metadata(wanted)
+    except Failure:  # the values are refused for what they are
+        return []
+    changed = [field for field in _OF_THE_RUN if getattr(old, field) != getattr(new, field)]
+    arena = registered_in(declaration.target) if changed else None
+    if arena is None:
+        return []
+    return [run_registered(f"{declaration.target}: {', '.join(changed)}", old.suite, arena.name)]
 
 
 def _unknown_there(declaration: Declaration, wanted: Mapping[str, Any]) -> list[Problem]:

@@ -117,19 +117,27 @@ def check_accepted(fields: Sequence[str]) -> None:
         raise Failure(problems, exit=Exit.USAGE)
 
 
-def unofficial(protocols: Protocols, arena: str, where: str) -> Problem | None:
+def unofficial(protocols: Protocols, arena: str, where: str) -> Iterator[Problem]:
     """What is wrong if the results do not show the official protocol of ``arena``, one of `OFFICIAL_PROTOCOLS`."""
     unlike = protocols.unlike(arena)
     if not unlike:
-        return None
+        return
     shown = "; ".join(f"{count} of {key or 'no known protocol'}" for _, key, count in protocols.histogram()[:3])
-    return Problem(
+    yield Problem(
         "unofficial-protocol",
         where,
-        f"{unlike} of {sum(protocols.counts.values())} results are not shown to be validated as {arena} does ({shown})",
+        f"{unlike} of {protocols.results} results are not shown to be validated as {arena} does ({shown})",
         OFFICIAL_PROTOCOLS[arena],
         "these results cannot be uploaded as official ones; run the method under the arena's protocol",
     )
+
+
+def disputed(protocols: Protocols, where: str) -> Iterator[Problem]:
+    """What is wrong if results record another protocol than they show: one of the two is not what was run."""
+    if protocols.disputed:
+        expected = "a record that the results bear out"
+        fix = "what they show counts; ask what wrote the record before they are called official results"
+        yield Problem("protocol-disputed", where, protocols.dispute(), expected, fix)
 
 
 def _rows(inferred: Inferred, metadata: MethodMetadata, protocol_declarable: bool) -> Iterator[ComparedField]:
@@ -221,18 +229,21 @@ def _protocol(protocols: Protocols, metadata: MethodMetadata, declarable: bool) 
     row = ComparedField("validation_protocol", shown, declared, "yes", "error", several=protocols.mixed)
     if shown is None:
         return replace(row, match="?", severity="context", reason="the results do not say")
+    said = protocols.dispute() if protocols.disputed else "the results record it"
     if declared is None and protocols.recorded and not declarable:
-        reason = "the results record it; the class it is declared with has no such field"
+        reason = f"{said}; the class it is declared with has no such field"
         return replace(row, match="not declared", severity="warn", reason=reason)
     if declared is None and protocols.recorded:
-        return replace(row, match="not declared", reason="the results record it")
+        return replace(row, match="not declared", reason=said)
     if declared is None:
         return replace(
             row, match="not declared", severity="warn", reason="not recorded, but this is what the results show"
         )
     against = protocols.contradicting(declared)
     if against:
-        return replace(row, match="NO", reason=f"{against} of {sum(protocols.counts.values())} results contradict it")
+        return replace(row, match="NO", reason=f"{against} of {protocols.results} results contradict it")
+    if protocols.disputed:
+        return replace(row, reason=said)
     return replace(row, reason="recorded" if protocols.recorded else "not recorded, but shown")
 
 

@@ -9,12 +9,13 @@ from typing import Any
 from benchwright.arena import MethodMetadata
 from benchwright.contract import Problem, some
 from benchwright.files.run_paths import RESULT_NAME
-from benchwright.raw.comparison import ComparedField, compare, unofficial
+from benchwright.raw.comparison import ComparedField, compare, disputed, unofficial
 from benchwright.raw.consistency import inconsistencies
 from benchwright.raw.finding import EmptyFolder, RawFile
 from benchwright.raw.inference import Inferred, infer
 from benchwright.raw.losses import empty_tasks, lost_tasks
 from benchwright.raw.methods import RawMethod
+from benchwright.raw.protocols import Protocols
 from benchwright.raw.snippet import snippet
 
 _DANGEROUS = "dangerous-pickle"
@@ -27,10 +28,11 @@ class Inspection:
 
     ``inferred`` is None where no result can be used. ``compared`` is empty where nothing was declared to compare with.
     ``unusable`` are the problems of files that give no result, and of datasets that have no other; ``inconsistent``
-    those of results that cannot all be right, ``unofficial`` that the results do not have the expected protocol,
-    ``incomplete`` that there are splits without a result, ``doubtful`` what fails no result. ``declared_as`` is the
-    reference of what it was compared with. ``empty`` are the datasets of which there are folders without any file, with
-    what to say of each; ``begun`` names the splits that have a folder and no file in others.
+    those of results that cannot all be right, ``unofficial`` that the results do not have the expected protocol, or
+    record another than they show, ``incomplete`` that there are splits without a result, ``doubtful`` what fails no
+    result. ``declared_as`` is the reference of what it was compared with. ``empty`` are the datasets of which there are
+    folders without any file, with what to say of each; ``begun`` names the splits that have a folder and no file in
+    others.
     """
 
     method: RawMethod
@@ -38,7 +40,7 @@ class Inspection:
     compared: tuple[ComparedField, ...]
     unusable: tuple[Problem, ...]
     inconsistent: tuple[Problem, ...]
-    unofficial: Problem | None
+    unofficial: tuple[Problem, ...]
     incomplete: Problem | None
     doubtful: tuple[Problem, ...]
     declared_as: str = ""
@@ -51,7 +53,7 @@ class Inspection:
         return (
             self.inferred is None
             or bool(self.inconsistent)
-            or self.unofficial is not None
+            or bool(self.unofficial)
             or any(row.fails for row in self.compared)
             or any(problem.code == _DANGEROUS for problem in self.unusable)
         )
@@ -59,8 +61,7 @@ class Inspection:
     @property
     def against(self) -> tuple[Problem, ...]:
         """What keeps the method from being processed whatever is declared, and what is lost of it."""
-        unofficial = () if self.unofficial is None else (self.unofficial,)
-        return (*unofficial, *self.inconsistent, *self.unusable)
+        return (*self.unofficial, *self.inconsistent, *self.unusable)
 
     @property
     def remarks(self) -> tuple[Problem, ...]:
@@ -107,10 +108,11 @@ def inspect(
     """
     unusable = tuple(problem for each in method.unusable for problem in each.problems)
     if not method.results:
-        return Inspection(method, None, (), unusable, (), None, None, (), declared_as)
+        return Inspection(method, None, (), unusable, (), (), None, (), declared_as)
     lost = empty_tasks(empty, {file.task_key for file in method.files})
     unusable += tuple(_lost_datasets(method, lost))
     inferred = infer(method, tree)
+    against, doubtful = _of_protocols(inferred.protocols, expected, method.name)
     rows: Sequence[ComparedField] = ()
     if metadata is not None:
         options = {"accept_all": accept_all, "protocol_declarable": protocol_declarable}
@@ -121,17 +123,27 @@ def inspect(
         compared=tuple(rows),
         unusable=unusable,
         inconsistent=tuple(inconsistencies(method.results)),
-        unofficial=None if expected is None else unofficial(inferred.protocols, expected, method.name),
+        unofficial=against,
         incomplete=inferred.coverage.problem(method.name),
-        doubtful=tuple(
-            Problem("doubtful-result", result.file.place, warning)
-            for result in method.results
-            for warning in result.warnings
-        ),
+        doubtful=(*doubtful, *_doubtful(method)),
         declared_as=declared_as,
         empty=lost,
         begun=_begun(method.name, [each for each in empty if each.split and each.task_key not in lost]),
     )
+
+
+def _of_protocols(
+    protocols: Protocols, expected: str | None, where: str
+) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
+    """What the protocols fail for, where those of an arena are ``expected``, and what is doubtful of them otherwise."""
+    disputes = tuple(disputed(protocols, where))
+    return ((), disputes) if expected is None else ((*unofficial(protocols, expected, where), *disputes), ())
+
+
+def _doubtful(method: RawMethod) -> Iterator[Problem]:
+    for result in method.results:
+        for warning in result.warnings:
+            yield Problem("doubtful-result", result.file.place, warning)
 
 
 def _lost_datasets(method: RawMethod, empty: Mapping[str, str]) -> Iterator[Problem]:

@@ -100,7 +100,7 @@ def block(inspection: Inspection) -> list[str]:
         rows = comparison(inspection.compared)
         lines += [f"  inferred against {inspection.declared_as}:", *(f"    {row}" for row in rows)]
     lines += [f"  {label.ljust(_LABEL)}{text}" for label, text in _facts(inferred)]
-    lines += [f"  {'validation'.ljust(_LABEL)}{_key(inferred)}, {_source(inferred)}"]
+    lines += [f"  {'validation'.ljust(_LABEL)}{_key(inferred)}, {inferred.protocols.source()}"]
     lines += [f"    {line}" for line in inferred.protocols.lines()]
     lines += [f"  {'coverage'.ljust(_LABEL)}{inferred.coverage.extent}"]
     lines += [f"    {line}" for line in inferred.coverage.lines()]
@@ -144,10 +144,6 @@ def _facts(inferred: Inferred) -> list[tuple[str, str]]:
 
 def _key(inferred: Inferred) -> str:
     return "mixed" if inferred.protocols.mixed else inferred.protocols.key or "?"
-
-
-def _source(inferred: Inferred) -> str:
-    return "as the results record" if inferred.protocols.recorded else "not recorded, but shown by the results"
 
 
 def _pasted(inferred: Inferred) -> list[str]:

@@ -48,6 +48,11 @@ class Protocol:
     requested: str | None = None
     recorded: str | None = None
 
+    @property
+    def disputed(self) -> bool:
+        """Whether the run wrote down another protocol than the result shows."""
+        return self.recorded is not None and self.recorded != self.key
+
     def agrees_with(self, declared: str) -> bool | None:
         """Whether a declared key can be true of this result; None where the result does not say."""
         if self.key is None:
@@ -56,6 +61,8 @@ class Protocol:
             # Tasks with groups or a time axis get fewer folds, so only what the rule excludes is a contradiction.
             excluded = self.rows <= TINY_ROWS and self.shape == (8, 1)
             return self.requested in (None, TABARENA_KEY) and not excluded
+        if self.key == HOLDOUT_KEY and _fraction(declared) is not None:
+            return None
         mine, other = _fraction(self.key), _fraction(declared)
         if mine is not None and other is not None:
             return abs(mine - other) <= _SAME_FRACTION
@@ -70,8 +77,8 @@ def infer_validation_protocol(result: Result) -> str | None:
 def effective_protocol(result: Result) -> Protocol:
     """The protocol that a result's children show.
 
-    A record of the run names the protocol where the children can agree with it. Where they cannot, their key stays
-    and the explanation says what the record claims.
+    A record of the run names the protocol where the children can agree with it. Where they cannot, their key stays,
+    the explanation says what the record claims, and the protocol is ``disputed``.
     """
     shown = _of_config(result, result.predictions) if result.predictions is not None else _of_baseline(result)
     record = result.experiment_metadata.get(_RECORD)

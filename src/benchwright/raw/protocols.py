@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchwright.arena.official import OFFICIAL_PROTOCOLS
+from benchwright.contract import some
 from benchwright.raw.protocol import HOLDOUT_KEY, SYSTEM_KEY, Protocol
 
 _MOST_LINES = 6
@@ -18,6 +19,11 @@ class Protocols:
     """How many results were validated how."""
 
     counts: Mapping[Protocol, int]
+
+    @property
+    def results(self) -> int:
+        """How many results there are."""
+        return sum(self.counts.values())
 
     @property
     def key(self) -> str | None:
@@ -41,6 +47,26 @@ class Protocols:
     def recorded(self) -> bool:
         """Whether any result records its protocol: a run made since there is such a record."""
         return any(protocol.recorded is not None for protocol in self.counts)
+
+    @property
+    def disputed(self) -> int:
+        """How many results show another protocol than they record."""
+        return sum(count for protocol, count in self.counts.items() if protocol.disputed)
+
+    def dispute(self) -> str:
+        """What the disputed results record and what they show, the most common first."""
+        met = Counter[str]()
+        for protocol, count in self.counts.items():
+            if protocol.disputed:
+                met[f"record {protocol.recorded} and show {protocol.key}"] += count
+        claims = some(f"{count} {claim}" for claim, count in met.most_common())
+        return f"{self.disputed} of {self.results} results record another protocol than they show: {claims}"
+
+    def source(self) -> str:
+        """What the key rests on."""
+        if self.disputed:
+            return f"shown by the results, but {self.disputed} of {self.results} record another"
+        return "as the results record" if self.recorded else "not recorded, but shown by the results"
 
     def contradicting(self, declared: str) -> int:
         """How many results say that the declared key is not true of them."""
@@ -73,11 +99,12 @@ class Protocols:
         return lines
 
     def to_dict(self) -> dict[str, Any]:
-        """The key, whether it is recorded, and the histogram, as plain values."""
+        """The key, whether it is recorded, how many results dispute that, and the histogram, as plain values."""
         return {
             "key": self.key,
             "mixed": self.mixed,
             "recorded": self.recorded,
+            "disputed": self.disputed,
             "histogram": [{"shows": shown, "key": key, "results": count} for shown, key, count in self.histogram()],
         }
 

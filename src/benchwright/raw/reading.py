@@ -18,6 +18,7 @@ _BOMB_BYTES = 64 * 2**20
 _BOMB_RATIO = 200
 """Predictions hardly compress (1.1 to 3 times in genuine files); deflate's limit is 1,032 times."""
 HIGHEST_RATIO = 1_032
+_PIECE = 2**20
 _SMALLEST_GZIP = 18
 GZIP_WINDOW = 31
 OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
@@ -62,19 +63,48 @@ def gunzip(content: bytes) -> bytes:
         raise BadStream("truncated", f"gzip cut off at {len(content)} bytes", "a complete gzip file")
     declared = int.from_bytes(content[-4:], "little")
     if declared > HIGHEST_RATIO * len(content):
-        raise BadStream("truncated", "gzip without a plausible length at its end", "a complete gzip file")
+        raise _not_its_length(content)
     if declared > MAX_BYTES or (declared > _BOMB_BYTES and declared > _BOMB_RATIO * len(content)):
         raise BadStream("too-large", f"{declared:,} bytes out of {len(content):,}", "a result of plausible size")
     stream = isal_zlib.decompressobj(GZIP_WINDOW)
     try:
         data = stream.decompress(content, declared + 1)
     except isal_zlib.error as error:  # type: ignore[misc]  # its stub takes the class for an instance
-        raise BadStream("damaged", f"damaged gzip: {error}", "an intact gzip file") from None
+        raise _damaged(error) from None
     if not stream.eof:
-        raise BadStream("truncated", "gzip that ends early or lies about its length", "a complete gzip file")
+        raise _not_its_length(content)
     if stream.unused_data:
-        raise BadStream("trailing-data", f"{len(stream.unused_data):,} bytes after the gzip data", "one gzip member")
+        raise _more(stream.unused_data)
     return data
+
+
+def _not_its_length(content: bytes) -> BadStream:
+    """What is wrong with gzip that does not end with its length: cut off, something behind it, or damaged there.
+
+    It is unpacked, a piece at a time, and nothing of that is kept.
+    """
+    stream = isal_zlib.decompressobj(GZIP_WINDOW)
+    most = min(MAX_BYTES, max(_BOMB_BYTES, _BOMB_RATIO * len(content)))
+    left, packed = most, content
+    try:
+        while packed and left > 0:
+            left -= len(stream.decompress(packed, _PIECE))
+            packed = stream.unconsumed_tail
+    except isal_zlib.error as error:  # type: ignore[misc]
+        return _damaged(error)
+    if stream.eof:
+        return _more(stream.unused_data)
+    if left <= 0:
+        return BadStream("too-large", f"more than {most:,} bytes out of {len(content):,}", "a result of plausible size")
+    return BadStream("truncated", "gzip that ends early", "a complete gzip file")
+
+
+def _damaged(error: Exception) -> BadStream:
+    return BadStream("damaged", f"damaged gzip: {error}", "an intact gzip file")
+
+
+def _more(behind: bytes) -> BadStream:
+    return BadStream("trailing-data", f"{len(behind):,} bytes after the gzip data", "one gzip member")
 
 
 def unreadable(error: OSError) -> BadStream:

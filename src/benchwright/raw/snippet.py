@@ -58,7 +58,9 @@ def _fields(inferred: Inferred, method: str) -> list[str]:
     if inferred.method_type == "config":
         lines += _config_fields(inferred, method)
     key = inferred.protocols.key
-    if key is not None and inferred.protocols.recorded:
+    if key is not None and inferred.protocols.disputed:
+        lines.append(f"# validation_protocol={_literal(key)},  # {inferred.protocols.source()}")
+    elif key is not None and inferred.protocols.recorded:
         lines.append(f"validation_protocol={_literal(key)},")
     elif key is not None:
         lines.append(f"# validation_protocol={_literal(key)},  # shown by the results, which do not record it")

@@ -34,8 +34,8 @@ class RunFacts:
     """What an entry says. Suites are None, ``protocol``, ``purpose`` and ``reference`` "" where not known.
 
     ``protocol`` says the key with how it is known. ``suite`` is the run's own, ``declared_suite`` that of its method's
-    metadata, which may be of an earlier run. ``plan`` is the plan's Python; ``notes`` are paragraphs and list items
-    (with their dash).
+    metadata, which may be of an earlier run. ``plan`` is the plan's Python, ``arguments`` what is recorded of those
+    that it reads, "" for nothing; ``notes`` are paragraphs and list items (with their dash).
     """
 
     date: str
@@ -52,6 +52,7 @@ class RunFacts:
     notes: Sequence[str]
     fixes: Sequence[str]
     plan: str
+    arguments: str
 
 
 def entry_text(facts: RunFacts) -> str:
@@ -67,6 +68,7 @@ def entry_text(facts: RunFacts) -> str:
         *_fact("Purpose", facts.purpose or UNKNOWN),
         *_notes(facts.notes),
         *_fact("Infrastructure", _infrastructure(facts)),
+        *_fact("Arguments", facts.arguments),
         *(line for launch in facts.traces.launches for line in _fact("SkyPilot launch", _launch(launch))),
         *_fact("Results", _results(facts)),
         *_fact("Wall time", _wall_time(facts.traces)),

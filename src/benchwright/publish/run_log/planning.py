@@ -16,6 +16,7 @@ from benchwright.contract import Failure, Failures, Problem, redact, said, usage
 from benchwright.files import RunPaths, read_bytes
 from benchwright.files.checkout import checkout_around
 from benchwright.publish.method_reference import load_method
+from benchwright.publish.run_log.arguments import arguments_text
 from benchwright.publish.run_log.completing import completed
 from benchwright.publish.run_log.entry import RunFacts, entry_text
 from benchwright.publish.run_log.head import Head, head_at_setup, read_reflog
@@ -259,6 +260,7 @@ def _facts(
         notes=(*paragraphs[1:], *request.notes),
         fixes=request.fixes,
         plan=plan,
+        arguments=arguments_text(inputs.script.setup, set_ups),
     )
 
 
