@@ -462,8 +462,9 @@ class TestAmending:
         emulator.open_pull_request(repo, {".eval_results/h.yaml": result(9, "hard")}, author="visitor", title="Add")
         emulator.close_pull_request(repo, 2)
         envelope = script.answer(amended, "--amend", 1, "--apply")
-        (problem,) = envelope["problems"]
-        assert (envelope["exit"], problem["code"], writes(emulator)) == (1, "closed", [])
+        assert (envelope["exit"], writes(emulator)) == (1, [])
+        problem, *remarks = envelope["problems"]
+        assert [problem["code"], *{one["code"] for one in remarks}] == ["closed", "source-changed"]
         assert problem["found"] == "pr 2 had 9 for bench-org/logic-1k, hard, and was closed by nova-ai"
 
     def test_a_spec_of_one_model(self, script, opened, tmp_path):

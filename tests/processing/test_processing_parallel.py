@@ -147,7 +147,7 @@ def test_a_cluster_that_does_not_answer(monkeypatch):
 def test_a_ray_that_does_not_come_up(monkeypatch, tmp_path):
     monkeypatch.setenv("RAY_ADDRESS", "auto")
     with pytest.raises(Failure) as caught:
-        list(on_ray(double, range(3), processes=2))
+        list(on_ray(abs, range(3), processes=2))
     assert caught.value.exit == Exit.REMOTE
     assert str(caught.value.problems[0]) == (
         "RAY_ADDRESS=auto: did not come up: ConnectionError: Could not find any running Ray instance. Please specify "
@@ -157,7 +157,7 @@ def test_a_ray_that_does_not_come_up(monkeypatch, tmp_path):
     monkeypatch.delenv("RAY_ADDRESS")
     monkeypatch.setenv("RAY_TMPDIR", str(tmp_path / ("too-long" * 12)))
     with pytest.raises(Failure) as caught:
-        list(on_ray(double, range(3), processes=2))
+        list(on_ray(abs, range(3), processes=2))
     (problem,) = caught.value.problems
     assert (caught.value.exit, problem.code, problem.where) == (Exit.REMOTE, "ray-unreachable", "ray")
     assert problem.found.startswith("did not come up: OSError: validate_socket_filename failed")
