@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -16,6 +15,7 @@ import pytest
 from benchwright import forks
 from benchwright.contract import Exit, Failure
 from benchwright.forks import as_they_come, in_order
+from waiting import children_of, wait_until
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 HERE = os.getpid()
@@ -31,14 +31,6 @@ def nothing_stays():
     before = children_of(HERE), open_files()
     yield
     assert (children_of(HERE), open_files()) == before
-
-
-def children_of(pid):
-    children = []
-    for thread in Path(f"/proc/{pid}/task").iterdir():
-        with contextlib.suppress(OSError):  # a thread that has just ended
-            children += (thread / "children").read_text().split()
-    return children
 
 
 def open_files():
@@ -124,11 +116,12 @@ def test_the_processes_end_when_nobody_wants_the_rest():
 def test_what_is_done_before_its_turn_is_bounded(tmp_path):
     def work(number):
         if number == 0:
-            time.sleep(0.5)
+            wait_until(lambda: len(list(tmp_path.iterdir())) >= 10)
+            time.sleep(0.2)
         (tmp_path / str(number)).touch()
 
     next(in_order(work, range(500)))
-    assert 10 < len(list(tmp_path.iterdir())) <= 30
+    assert len(list(tmp_path.iterdir())) <= 30
 
 
 @pytest.mark.parametrize("spread", [in_order, as_they_come])
@@ -176,7 +169,7 @@ def test_what_a_process_raises_is_raised_here_with_its_place_and_the_others_end(
     started = time.monotonic()
     with pytest.raises(ValueError, match="unit 3") as caught:
         list(as_they_come(refuse, range(8), processes=3))
-    assert time.monotonic() - started < 4
+    assert time.monotonic() - started < 50  # and not the sleep of the others
     assert "in refuse" in caught.value.__notes__[0]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import resource
 import time
 from collections.abc import Callable, Iterable
@@ -35,6 +36,15 @@ def wait_for_ends(numbers: Iterable[int]) -> None:
     wait_until(
         lambda: not any(map(is_alive, left)), pause=0.01, shown=lambda: f"alive: {sorted(filter(is_alive, left))}"
     )
+
+
+def children_of(process: int) -> list[int]:
+    """The processes that a process has started, from any of its threads."""
+    children = ""
+    for thread in Path(f"/proc/{process}/task").iterdir():
+        with contextlib.suppress(OSError):  # a thread that has just ended
+            children += (thread / "children").read_text()
+    return [int(child) for child in children.split()]
 
 
 def text_of(path: Path) -> str:

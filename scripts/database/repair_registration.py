@@ -120,7 +120,8 @@ def repair_registration(args: argparse.Namespace, shell: Shell) -> Outcome:
         raise
     if args.apply:
         files = [repair["undo_file"] for repair in outcome.data["repairs"] if args.action != "undo"]
-        undo = [f"to undo this: {command(__file__, 'undo', file, '--apply')}" for file in files if file]
+        how = ("--apply", *option("--db", args.db))
+        undo = [f"to undo this: {command(__file__, 'undo', file, *how)}" for file in files if file]
         return replace(outcome, details=[*outcome.details, *undo], next=audit(args))
     shell.hand_off(sheet(args, "It is planned, and not done.", outcome.details))
     return replace(outcome, next=[command(__file__, *words(args), "--apply")] if outcome.data.get("changes") else [])

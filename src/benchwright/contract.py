@@ -295,20 +295,24 @@ def some(names: Iterable[str], most: int = 3) -> str:
 _NAMES_SHOWN = 40
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """What to type instead of ``word``: the closest known names, or else the first 40 of all of them, sorted."""
+def near_names(word: str, known: Iterable[str]) -> str:
+    """What may have been meant by a name that there is not, as a question; empty where nothing is like it."""
     from difflib import get_close_matches
 
-    names = sorted(set(known))
-    by_folded = {name.casefold(): name for name in names}
+    by_folded = {name.casefold(): name for name in sorted(set(known))}
     if word.casefold() in by_folded:
-        return f"did you mean {by_folded[word.casefold()]!r}?"
-    close = [by_folded[folded] for folded in get_close_matches(word.casefold(), by_folded, n=3, cutoff=0.6)]
-    if close:
-        return "did you mean " + " or ".join(repr(name) for name in close) + "?"
+        close = [by_folded[word.casefold()]]
+    else:
+        close = [by_folded[folded] for folded in get_close_matches(word.casefold(), by_folded, n=3, cutoff=0.6)]
+    return f"did you mean {' or '.join(map(repr, close))}?" if close else ""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """What to type instead of ``word``: the closest known names, or else the first 40 of all of them, sorted."""
+    names = sorted(set(known))
     if not names:
         return "there are none"
-    return f"one of {some(names, _NAMES_SHOWN)}"
+    return near_names(word, names) or f"one of {some(names, _NAMES_SHOWN)}"
 
 
 def counted(number: int, noun: str) -> str:

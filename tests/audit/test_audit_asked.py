@@ -29,3 +29,13 @@ def test_a_manifest_beside_folders_says_more_of_them_and_adds_none(tmp_path):
         (tmp_path / "a", Hint(model="org/a")),
         (tmp_path / "c", NO_HINT),
     ]
+
+
+def test_a_manifest_beside_folders_and_buckets_says_more_of_their_jobs_too(tmp_path):
+    manifest = tmp_path / "runs.csv"
+    manifest.write_text("job_dir,model,row_id\na,org/a,\ns3://results/ot-agent/job,org/m,r1\nb,org/b,\n")
+    options = AuditOptions(job_dirs=(tmp_path / "a",), iris=("s3://results/ot-agent",), manifest=manifest)
+    entries = Asked.by(options).entries
+    assert [entry.path.name for entry in entries] == ["a", "job"]
+    remote = [entry for entry in entries if entry.remote]
+    assert _iris(options, remote).hints == {"job": Hint(model="org/m", row_id="r1")}

@@ -73,7 +73,7 @@ class TestANameThatNoRequestHasRoomFor:
         (problem,) = unknown.problems
         assert (problem.code, problem.where) == ("too-long", supabase.place)
         assert problem.found == f"a job's name of 9,004 characters, which no request has room for: tb2_{'x' * 36}..."
-        assert problem.fix == "use DATABASE_URL, over which texts may be of any length"
+        assert problem.fix == "use DATABASE_URL, over which texts may be of any length: --db postgres"
 
     def test_is_refused_where_it_is_asked_for_by_itself(self, supabase):
         with pytest.raises(Failure) as caught:

@@ -8,7 +8,6 @@ import re
 import signal
 import threading
 import time
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -18,6 +17,7 @@ from benchwright.evaldb import Patience, open_database
 from benchwright.rehearsal.postgrest_standin import Answer, PostgrestStandIn
 from eval_databases import SOON, local_postgres
 from object_servers import free_ports
+from waiting import children_of
 
 
 @pytest.fixture
@@ -378,7 +378,3 @@ def wait_for_a_waiting_read(url):
         )
         while connection.execute(query).fetchone() != (1,):
             time.sleep(0.01)
-
-
-def children_of(pid):
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 
 import psycopg
 import pytest
@@ -13,21 +12,9 @@ from benchwright.contract import Exit, Failure
 from benchwright.evaldb import Call, Insert, Update, owners_from
 from benchwright.evaldb.comparing import same
 from eval_databases import numbered
+from waiting import wait_until
 
 ACCURACY = [{"name": "accuracy", "value": 0.25}]
-
-
-@pytest.fixture
-def rows(eval_rows):
-    eval_rows.install_functions()
-    return eval_rows
-
-
-@pytest.fixture
-def writer(backend, rows):
-    writer = rows.writer(backend)
-    yield writer
-    writer.close()
 
 
 @pytest.fixture
@@ -203,8 +190,5 @@ def _other_benchmark(rows):
 def _until_it_waits(rows):
     """Until a statement waits for another transaction's lock."""
     waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-    end = time.monotonic() + 10
     with psycopg.connect(rows.server.url, autocommit=True) as connection:
-        while connection.execute(waits).fetchone() == (0,):
-            assert time.monotonic() < end
-            time.sleep(0.01)
+        wait_until(lambda: connection.execute(waits).fetchone() != (0,), pause=0.01)

@@ -27,19 +27,6 @@ ACCURACY = [{"name": "accuracy", "value": 0.25}]
 
 
 @pytest.fixture
-def rows(eval_rows):
-    eval_rows.install_functions()
-    return eval_rows
-
-
-@pytest.fixture
-def writer(backend, rows):
-    writer = rows.writer(backend)
-    yield writer
-    writer.close()
-
-
-@pytest.fixture
 def cut_line(rows):
     with folder_for_all() as folder:
         line = CutLine(rows.server.folder / "data", folder / "cut")

@@ -179,7 +179,8 @@ def test_the_pools_of_earlier_launches_are_named_until_the_end(bucket, tmp_path,
     assert report.outcome("x").closing[-1] == said
     done = replace(report, cached=report.total, arrays=(), launches=())
     assert done.outcome("x").closing == (said,)
-    assert done.steps("x") == [f"x eval --scheduler skypilot --store {bucket}", *downs]
+    then = "# when nothing is missing any more:"
+    assert done.steps("x") == [f"x eval --scheduler skypilot --store {bucket}", then, *downs]
     evaluated = with_pools_down(Outcome("well", {"place": 1}, closing=["first of two"]), report.paths)
     assert (evaluated.data, evaluated.closing) == ({"place": 1, "pools_down": downs}, [said, "first of two"])
     none = with_pools_down(Outcome("well"), RunPaths(tmp_path, "another"))

@@ -1,6 +1,5 @@
 """Many splits at a time: the same bytes, nothing left of a process that is killed, memory that stays bounded."""
 
-import contextlib
 import signal
 import socket
 import subprocess
@@ -18,6 +17,7 @@ from benchwright.processing import artifact_split, build_artifact, workers
 from benchwright.processing.ray_workers import on_ray
 from benchwright.processing.workers import BUDGET, affordable, heaviest_first
 from benchwright.raw import RawFile
+from waiting import children_of, wait_for_ends
 
 GBM = "LightGBM"
 
@@ -34,14 +34,6 @@ def test_progress_counts_splits(tmp_path):
         "RandomForest", tmp_path, jobs=2, progress=lambda done, total, *, failed=0, note="": calls.append((done, total))
     )
     assert calls == [(done, 9) for done in range(1, 10)]
-
-
-def children_of(pid):
-    children = []
-    for thread in Path(f"/proc/{pid}/task").iterdir():
-        with contextlib.suppress(OSError):  # a thread that has just ended
-            children += (thread / "children").read_text().split()
-    return children
 
 
 BUILD = """
@@ -71,10 +63,7 @@ def test_a_build_that_is_killed_takes_its_workers_along_and_leaves_the_artifact_
         time.sleep(0.01)
     process.kill()
     process.wait()
-    deadline = time.monotonic() + 5
-    while any(Path(f"/proc/{worker}").exists() for worker in workers):
-        assert time.monotonic() < deadline, "a worker outlives its parent"
-        time.sleep(0.01)
+    wait_for_ends(workers)
     folder = tmp_path / "artifacts" / "local-2026-11-29" / "methods" / GBM
     assert contents(folder) == before
     assert len(list(staging.iterdir())) == 1

@@ -28,7 +28,7 @@ from benchwright.publish.batch_record import inputs_of
 from benchwright.publish.batch_report import MethodReport, labels
 from benchwright.publish.batch_steps import step_command
 from scripts_in_process import load
-from waiting import is_alive, wait_for_ends, wait_until
+from waiting import children_of, is_alive, wait_for_ends, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 RAW = ROOT / "tests" / "data" / "tabarena_raw"
@@ -557,10 +557,6 @@ def started(path, step, *words):
     log = path.parent / "publish_logs" / SUITE / "RandomForest" / f"{step}.log"
     wait_until(lambda: log.exists() and children_of(batch.pid), pause=0.02)
     return batch, children_of(batch.pid)
-
-
-def children_of(parent):
-    return [int(word) for word in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()]
 
 
 @pytest.mark.parametrize("step", ["process", "upload"])

@@ -907,9 +907,8 @@ class TestInterrupted:
             assert (failure.value.exit, [one.code for one in failure.value.problems]) == (Exit.REFUSED, codes)
         problem = failure.value.problems[-1]
         assert problem.found == f"an earlier run was cut off amid {'; '.join(read_undo(file).repair.changes)}"
-        assert problem.fix == (
-            f"its own command finishes it, or take it back: repair_registration.py undo {file} --apply"
-        )
+        undo = f".venv/bin/python scripts/database/repair_registration.py undo {file} --apply"
+        assert problem.fix == f"its own command finishes it, or take it back: {undo}"
         assert rows.everything() == half
         ada.run("undo", file=file)
         assert rows.everything() == start

@@ -9,6 +9,7 @@ from benchwright.audit.verdict import Action
 
 _PYTHON = ".venv/bin/python"
 """Of this checkout, from its root, as all its documents have it: another machine's paths would help nobody there."""
+_REGISTRATION = "scripts/database/repair_registration.py"
 _JUDGING = ("manifest", "jobs_root", "profile", "benchmarks", "grandfather", "iris_jobs")
 """What a verdict follows from, besides the sources."""
 _TAKEN = {"fix-benchmark": ("benchmarks",), "deregister": (*_JUDGING, "slurm")}
@@ -32,6 +33,11 @@ def again(facts: EvalFacts) -> str:
     place = ["--iris", *facts.buckets] if facts.buckets else [_folder(facts)]
     words = [_PYTHON, "scripts/eval/audit_evals.py", *place, *_given(facts, *_JUDGING, "database", "slurm")]
     return shlex.join([*words, *([] if facts.given.hub else ["--no-hub"])])
+
+
+def undo(path: str) -> str:
+    """What takes back the repair of an undo file, with the same ``--db``."""
+    return shlex.join([_PYTHON, _REGISTRATION, "undo", path, "--apply"])
 
 
 def launch(facts: EvalFacts, why: str, *, anew: bool = False) -> tuple[Action, ...]:
@@ -88,7 +94,7 @@ def push(facts: EvalFacts, why: str, *, traces: bool, repo: str | None = None, r
 def repair(facts: EvalFacts, what: str, row: RowFacts, *values: str) -> str:
     """One repair of one row."""
     words = _given(facts, *_TAKEN.get(what, ()), "database", writes=True)
-    return shlex.join([_PYTHON, "scripts/database/repair_registration.py", what, "--row", row.id, *values, *words])
+    return shlex.join([_PYTHON, _REGISTRATION, what, "--row", row.id, *values, *words])
 
 
 def _iris_launch(name: str) -> str:

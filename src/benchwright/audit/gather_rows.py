@@ -72,15 +72,15 @@ def find_rows(database: EvalDatabase, runs: Sequence[Run]) -> list[FoundRows | F
     return [answer if isinstance(answer, Failure) else FoundRows(answer, whole) for answer in answers]
 
 
-OtherRow = tuple[str, bool]
-"""A row of another run, by its id, and whether its benchmark has the name of the run that is audited."""
+OtherRow = tuple[str, bool, bool]
+"""A row of another run, by its id, and whether its benchmark has the name of the run that is audited, or is its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judging:
     """What rows are looked at with: the run's job, the scheduler's answers, the errors that do not count, the time.
 
-    ``others`` keeps the facts of rows that are another run's: they are the same for every run of one audit.
+    ``others`` keeps the facts of rows that are another run's: they are the same for many runs of one audit.
     """
 
     job: JobFacts | None
@@ -134,7 +134,8 @@ def doubles(found: FoundRows) -> list[str]:
 def _facts(found: FoundRow, leg: Leg, of_run: OfRun, by: Judging) -> RowFacts:
     if of_run != "no":
         return _looked_at(found, leg, of_run, by)
-    other = (found.row.id, found.row.benchmark == leg.run.tag)
+    benchmark = found.row.benchmark
+    other = (found.row.id, benchmark == leg.run.tag, _is_of_benchmark(found.row, leg))
     if other not in by.others:
         by.others[other] = _looked_at(found, leg, of_run, by)
     return by.others[other]
@@ -234,7 +235,7 @@ def _issues(found: FoundRow, leg: Leg, of_run: OfRun, now: datetime) -> frozense
     row, trials = found.row, leg.facts.trials
     health = row_health(row, now=now, run_names=(leg.run.tag,))
     issues = {remark.code for remark in health if remark.code != "stale"}
-    if row.benchmark and leg.facts.benchmark and row.benchmark.casefold() == leg.facts.benchmark.casefold():
+    if _is_of_benchmark(row, leg):
         issues.discard("run-dir-benchmark")  # it has the name of a model in it, and is the benchmark all the same
     planned = trials.planned if trials is not None else None
     if of_run == "yes" and leg.key is None and row.planned_trials and planned and row.planned_trials != planned:
@@ -242,6 +243,11 @@ def _issues(found: FoundRow, leg: Leg, of_run: OfRun, now: datetime) -> frozense
     if of_run == "yes" and not {"pair", "misnamed-benchmark"} & set(found.by):
         issues |= _other_names(found.row, leg, issues)
     return frozenset(issues)
+
+
+def _is_of_benchmark(row: JobRow, leg: Leg) -> bool:
+    """Whether a row is filed under the eval's benchmark, by its right name."""
+    return (row.benchmark or "").casefold() == (leg.facts.benchmark or "").casefold() != ""
 
 
 def _other_names(row: JobRow, leg: Leg, issues: Collection[str]) -> set[str]:

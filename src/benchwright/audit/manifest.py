@@ -81,6 +81,10 @@ def read_manifest(path: Path, root: Path | None) -> list[Entry]:
     table = csv.DictReader(io.StringIO(text, newline=""), strict=True, restkey="", restval="")
     problems: list[Problem] = []
     entries: dict[Path, Entry] = {}
+
+    def wrong(where: str, found: str, expected: str, fix: str) -> None:
+        problems.append(Problem("manifest", where, found, expected, fix))
+
     try:
         columns = [column.strip() for column in table.fieldnames or ()]
         problems += _of_columns(path, columns)
@@ -89,43 +93,20 @@ def read_manifest(path: Path, root: Path | None) -> list[Entry]:
             where = f"{path}: line {table.line_num}"
             values = {name: value.strip() for name, value in cells.items() if isinstance(value, str) and value.strip()}
             if cells.get(""):
-                problems.append(
-                    Problem(
-                        "manifest",
-                        where,
-                        "more cells than columns",
-                        "one cell a column",
-                        "quote the cell that has a comma in it",
-                    )
-                )
+                wrong(where, "more cells than columns", "one cell a column", "quote the cell that has a comma in it")
             elif "job_dir" not in values:
-                problems.append(
-                    Problem(
-                        "manifest",
-                        f"{where}: job_dir",
-                        "missing",
-                        "the folder of a run",
-                        "name the folder, or take the line out",
-                    )
-                )
+                fix = "name the folder, or take the line out"
+                wrong(f"{where}: job_dir", "missing", "the folder of a run", fix)
             else:
                 place = values.pop("job_dir")
                 remote = place if "://" in place else ""
                 folder = Path(place) if remote else (root or Path()) / place
                 if folder in entries:
-                    problems.append(
-                        Problem(
-                            "manifest",
-                            f"{where}: job_dir",
-                            f"{folder} again",
-                            "each run once",
-                            "take one of the lines out",
-                        )
-                    )
+                    wrong(f"{where}: job_dir", f"{folder} again", "each run once", "take one of the lines out")
                 problems += _of_values(where, values)
                 entries[folder] = Entry(folder, NO_HINT if problems else _hint(values), True, remote)
     except csv.Error as error:
-        problems.append(Problem("manifest", f"{path}: line {table.line_num}", str(error), _FORM, "correct the line"))
+        wrong(f"{path}: line {table.line_num}", str(error), _FORM, "correct the line")
     if problems:
         raise Failure(problems, exit=Exit.USAGE)
     return list(entries.values())

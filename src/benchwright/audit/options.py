@@ -74,16 +74,13 @@ class AuditOptions:
         }
         given = [name for name, value in places.items() if value]
         problems = []
+
+        def wrong(where: str, found: str, expected: str, fix: str) -> None:
+            problems.append(Problem("usage", where, found, expected, fix))
+
         if self.facts and given:
-            problems.append(
-                Problem(
-                    "usage",
-                    "--facts",
-                    f"beside {', '.join(given)}",
-                    "facts, or folders to gather from",
-                    "leave out --facts, or the runs",
-                )
-            )
+            expected = "facts, or folders to gather from"
+            wrong("--facts", f"beside {', '.join(given)}", expected, "leave out --facts, or the runs")
         if self.facts:
             gathering = {
                 "--benchmarks": self.benchmarks,
@@ -92,43 +89,19 @@ class AuditOptions:
                 "--slurm": self.slurm,
                 "--cache": self.cache,
             }
-            problems += [
-                Problem("usage", name, "beside --facts", "facts as they were gathered", "leave one of the two out")
-                for name, value in gathering.items()
-                if value
-            ]
+            for name in (name for name, value in gathering.items() if value):
+                wrong(name, "beside --facts", "facts as they were gathered", "leave one of the two out")
         if not self.facts and not given:
-            problems.append(
-                Problem(
-                    "usage",
-                    "JOB_DIR",
-                    "missing",
-                    f"one of {', '.join((*places, '--facts'))}",
-                    "name a run: audit_evals.py JOB_DIR",
-                )
-            )
+            expected = f"one of {', '.join((*places, '--facts'))}"
+            wrong("JOB_DIR", "missing", expected, "name a run: audit_evals.py JOB_DIR")
         if self.iris_jobs and not self.iris:
-            problems.append(
-                Problem(
-                    "usage",
-                    "--iris-jobs",
-                    "without --iris",
-                    "the buckets of its jobs, too",
-                    "name them: --iris gs://BUCKET s3://OTHER",
-                )
-            )
+            fix = "name them: --iris gs://BUCKET s3://OTHER"
+            wrong("--iris-jobs", "without --iris", "the buckets of its jobs, too", fix)
         if self.cache and not self.remember:
-            problems.append(Problem("usage", "--no-cache", "beside --cache", "one of them", "leave one of them out"))
+            wrong("--no-cache", "beside --cache", "one of them", "leave one of them out")
         if self.report and self.report.suffix not in _REPORTS:
-            problems.append(
-                Problem(
-                    "usage",
-                    "--report",
-                    str(self.report),
-                    f"a name that ends in {' or '.join(_REPORTS)}",
-                    "--report FILE.md, or --report FILE.html",
-                )
-            )
+            expected = f"a name that ends in {' or '.join(_REPORTS)}"
+            wrong("--report", str(self.report), expected, "--report FILE.md, or --report FILE.html")
         if problems:
             raise Failure(problems, exit=Exit.USAGE)
 
@@ -144,7 +117,7 @@ class Asked:
     def by(cls, options: AuditOptions) -> Asked:
         """The runs that options name, and those in the folder of jobs that they do.
 
-        Where they name a run, a manifest only says more of it.
+        Where they name a run, a manifest says more of it, and else only what is in a bucket that they name.
 
         Raises:
             Failure: the manifest or the folder of jobs is none; as ``read_manifest`` and ``find_jobs``.
@@ -153,11 +126,13 @@ class Asked:
         passed_over = None
         if options.manifest is not None:
             listed = read_manifest(options.manifest, options.jobs_root)
+            alone = options.iris_job
+            of_iris = [one for one in listed if one.remote and alone in (None, one.path.name)]
             if entries:
                 entries = [replace(entry, hint=entry.hint.over(hint_in(listed, entry.path))) for entry in entries]
+                entries += of_iris if options.iris else []
             else:
-                alone = options.iris_job
-                entries = [one for one in listed if alone is None or (one.remote and one.path.name == alone)]
+                entries = listed if alone is None else of_iris
         elif options.jobs_root is not None:
             places = find_jobs(options.jobs_root)
             entries += [Entry(place.folders[0], place=place) for place in places]

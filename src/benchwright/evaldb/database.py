@@ -15,7 +15,7 @@ from benchwright.contract import Failure
 from benchwright.evaldb.registry import Registry
 from benchwright.evaldb.rows import AgentRow, BenchmarkRow, JobRow, ModelRow, RegisteredRow
 from benchwright.evaldb.run_rows import FoundRow, RunNames, RunRows
-from benchwright.evaldb.source import Condition, Record, RowSource, refused
+from benchwright.evaldb.source import Condition, Record, RowSource, too_long
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,8 @@ class EvalDatabase:
             found |= {record["id"]: record for record in records}
         rows = RunRows(self._rows(list(found.values())), self._names())
         return [
-            rows.of(run) if name is None else _too_long(self.place, name) for run, name in zip(runs, long, strict=True)
+            rows.of(run) if name is None else too_long(self.place, "a job's name", name)
+            for run, name in zip(runs, long, strict=True)
         ]
 
     def models(self) -> tuple[ModelRow, ...]:
@@ -224,12 +225,6 @@ class EvalDatabase:
 
 def _one_of(column: str, values: Iterable[str]) -> Condition:
     return Condition(column, "in", tuple(dict.fromkeys(values)))
-
-
-def _too_long(place: str, name: str) -> Failure:
-    """The failure of a run whose rows cannot be asked for over this backend."""
-    found = f"a job's name of {len(name):,} characters, which no request has room for: {name:.40}..."
-    return refused(place, found, "use DATABASE_URL, over which texts may be of any length", code="too-long")
 
 
 def _name(row: RegisteredRow | None) -> str | None:

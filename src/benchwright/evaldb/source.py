@@ -110,3 +110,10 @@ def unavailable(place: str, found: str) -> Failure:
 def refused(place: str, found: str, fix: str, *, code: str = "database-refused") -> Failure:
     """The failure of a database that will answer the same way until something on this side changes."""
     return Failure(Problem(code, place, found, "a database that may be read", fix), exit=Exit.ENVIRONMENT)
+
+
+def too_long(place: str, what: str, text: str) -> Failure:
+    """The failure of a question with a text that the requests of a backend have no room for."""
+    found = f"{what} of {len(text):,} characters, which no request has room for: {text:.40}..."
+    fix = "use DATABASE_URL, over which texts may be of any length: --db postgres"
+    return refused(place, found, fix, code="too-long")

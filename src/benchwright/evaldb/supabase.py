@@ -18,7 +18,7 @@ from postgrest import CountMethod
 from supabase import Client, ClientOptions, create_client
 
 from benchwright.contract import Failure, redact
-from benchwright.evaldb.source import KEYS, Condition, Patience, Record, askable, refused, unavailable
+from benchwright.evaldb.source import KEYS, Condition, Patience, Record, askable, refused, too_long, unavailable
 
 _LONGEST_ADDRESS = 7900
 """Characters of a request's address: the proxies before a project take 8,192 bytes of its first line."""
@@ -119,9 +119,7 @@ class SupabaseSource:
 
     def _too_long(self, conditions: Sequence[Condition]) -> Failure:
         longest = max((value for one in conditions for value in one.values), key=len, default="")
-        found = f"a value of {len(longest):,} characters, which no request has room for: {longest:.40}..."
-        fix = "use DATABASE_URL, over which texts may be of any length: --db postgres"
-        return refused(self.place, found, fix, code="too-long")
+        return too_long(self.place, "a value", longest)
 
     def _odd_answer(self, what: str) -> Failure:
         return unavailable(self.place, f"an answer that is none of PostgREST, for {what}: is SUPABASE_URL right?")

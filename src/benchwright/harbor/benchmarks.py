@@ -10,7 +10,7 @@ from typing import Any
 
 from benchwright.contract import Exit, Failure, Problem
 from benchwright.harbor.job import Job
-from benchwright.harbor.taxonomy import read_yaml
+from benchwright.harbor.taxonomy import FIX, read_yaml
 
 SHIPPED = Path(__file__).with_name("benchmarks.yaml")
 REPEATS = 3
@@ -27,8 +27,6 @@ _FIELDS = {
     "id": "text, in quotes",
     "datasets": "a list of names",
 }
-
-_FIX = "correct it in the file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +72,8 @@ class Benchmarks:
     def resolve(self, name: str) -> Benchmark | None:
         """The benchmark that a name, an alias, a dataset's repository or a path to it means; None for none.
 
-        Letters' case, and ``-`` or ``_``, make no difference. ``@version`` does: another version is another benchmark,
-        unless the name has it. The folders of a Hub cache (``datasets--ORG--NAME/snapshots/HASH``) count as their
+        Letters' case, and ``-`` or ``_``, make no difference. ``@version`` does: a name with another version than is
+        listed is none of these. The folders of a Hub cache (``datasets--ORG--NAME/snapshots/HASH``) count as their
         repository.
         """
         called = dataset_name(name)
@@ -159,13 +157,13 @@ def _problems(where: str, name: Any, facts: Any) -> Iterator[Problem]:
             "usage", where, f"a name that YAML reads as {type(name).__name__}", "text, in quotes", "put it in quotes"
         )
     if not isinstance(facts, Mapping) or "tasks" not in facts:
-        yield Problem("usage", where, repr(facts)[:80], "a mapping such as {tasks: 100}", _FIX)
+        yield Problem("usage", where, repr(facts)[:80], "a mapping such as {tasks: 100}", FIX)
         return
     for field, value in facts.items():
         if field not in _FIELDS:
-            yield Problem("usage", f"{where}: {field}", "no such field", f"one of {', '.join(_FIELDS)}", _FIX)
+            yield Problem("usage", f"{where}: {field}", "no such field", f"one of {', '.join(_FIELDS)}", FIX)
         elif not _fits(field, value):
-            yield Problem("usage", f"{where}: {field}", repr(value)[:80], _FIELDS[field], _FIX)
+            yield Problem("usage", f"{where}: {field}", repr(value)[:80], _FIELDS[field], FIX)
 
 
 def _fits(field: str, value: object) -> bool:

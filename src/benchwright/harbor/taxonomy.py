@@ -18,7 +18,7 @@ _MOST_BYTES = 1_000_000
 _REPAIR_UNKNOWN = "not in the taxonomy: read exception.txt of one of them, and add the name"
 
 
-_FIX = "correct it in the file"
+FIX = "correct it in the file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +150,9 @@ def read_yaml(path: Path, expected: str) -> Mapping[str, Any]:
             str(path), f"cannot be read ({error.strerror})", expected, "name a file that can be read"
         ) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise usage_error(str(path), " ".join(str(error).split()), expected, _FIX) from None
+        raise usage_error(str(path), " ".join(str(error).split()), expected, FIX) from None
     if not isinstance(content, dict):
-        raise usage_error(str(path), type(content).__name__, expected, _FIX)
+        raise usage_error(str(path), type(content).__name__, expected, FIX)
     return content
 
 
@@ -160,19 +160,19 @@ def _problems(path: Path, content: Mapping[str, Any]) -> Iterator[Problem]:
     """Everything that is wrong with a taxonomy."""
     for part, kind in (("default", str), ("profiles", dict), ("filters", dict), ("classes", list)):
         if not isinstance(content.get(part), kind):
-            yield Problem("usage", f"{path}: {part}", repr(content.get(part)), f"a {kind.__name__}", _FIX)
+            yield Problem("usage", f"{path}: {part}", repr(content.get(part)), f"a {kind.__name__}", FIX)
             return
     known: set[str] = set()
     for number, group in enumerate(content["classes"], start=1):
         where = f"{path}: classes, group {number}"
         if not isinstance(group, dict) or not _names(group.get("names")) or not isinstance(group.get("repair"), str):
-            yield Problem("usage", where, repr(group)[:80], "a mapping with names, phase, missing and repair", _FIX)
+            yield Problem("usage", where, repr(group)[:80], "a mapping with names, phase, missing and repair", FIX)
             continue
         for field, words in (("phase", get_args(Phase)), ("missing", get_args(Missingness))):
             if group.get(field) not in words:
-                yield Problem("usage", f"{where}: {field}", repr(group.get(field)), f"one of {', '.join(words)}", _FIX)
+                yield Problem("usage", f"{where}: {field}", repr(group.get(field)), f"one of {', '.join(words)}", FIX)
         for name in sorted(known & set(group["names"])):
-            yield Problem("usage", where, f"{name} again", "each name in one group", _FIX)
+            yield Problem("usage", where, f"{name} again", "each name in one group", FIX)
         known |= set(group["names"])
     yield from _problems_of_uses(path, content, known)
 
@@ -183,18 +183,18 @@ def _problems_of_uses(path: Path, content: Mapping[str, Any], known: set[str]) -
     for name, facts in content["profiles"].items():
         if not isinstance(facts, dict) or not isinstance(facts.get("title"), str):
             yield Problem(
-                "usage", f"{path}: profiles: {name}", repr(facts)[:80], "a mapping with title and benign", _FIX
+                "usage", f"{path}: profiles: {name}", repr(facts)[:80], "a mapping with title and benign", FIX
             )
             continue
         uses += [(f"profiles: {name}: {part}", facts.get(part, [])) for part in ("benign", "undecided")]
     for where, names in uses:
         if not _names(names, empty=True):
-            yield Problem("usage", f"{path}: {where}", repr(names)[:80], "a list of names", _FIX)
+            yield Problem("usage", f"{path}: {where}", repr(names)[:80], "a list of names", FIX)
             continue
         for name in sorted(set(names) - known):
-            yield Problem("usage", f"{path}: {where}", f"{name} is in no group of classes", "a name from there", _FIX)
+            yield Problem("usage", f"{path}: {where}", f"{name} is in no group of classes", "a name from there", FIX)
     if content["default"] not in content["profiles"]:
-        yield Problem("usage", f"{path}: default", content["default"], "one of the profiles", _FIX)
+        yield Problem("usage", f"{path}: default", content["default"], "one of the profiles", FIX)
 
 
 def _names(names: Any, *, empty: bool = False) -> bool:

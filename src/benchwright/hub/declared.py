@@ -18,7 +18,7 @@ from benchwright.hub.refusals import Disabled, Forbidden, Gated, NotFound
 
 _ENDINGS = (".yaml", ".yml")
 MAIN = "main"
-FORMAT_PUBLISHED = "2025-12"
+_FORMAT_PUBLISHED = "2025-12"
 """The month in which the Hub published the format: a pull request that is older is taken to have no results.
 
 The page of the format was added on 2025-12-12: https://github.com/huggingface/hub-docs/pull/2109.
@@ -117,7 +117,7 @@ def declared_before(hub: Hub, repo: str | ModelRepo, *, cached: bool = True) -> 
     """What pull requests that are done declared, in files that main has not so.
 
     Of one that was closed somebody has said no to it; of one that was merged its owner has taken it out since, where
-    main does not declare it elsewhere. Those that were opened before the format was published (`FORMAT_PUBLISHED`) are
+    main does not declare it elsewhere. Those that were opened before the format was published (`_FORMAT_PUBLISHED`) are
     not looked into, nor such whose files are gone, unless their title speaks of results. Each of the others takes one
     request, and up to three more where it has results or its ref is gone.
 
@@ -127,7 +127,7 @@ def declared_before(hub: Hub, repo: str | ModelRepo, *, cached: bool = True) -> 
     model = model_repo(hub, repo, cached=cached) if isinstance(repo, str) else repo
     found = _Found(hub, model)
     for pull in _pulls(hub, model, cached=cached):
-        if pull.live or pull.created < FORMAT_PUBLISHED:
+        if pull.live or pull.created < _FORMAT_PUBLISHED:
             continue
         read = list(_in_pull_request(hub, model, pull, cached=cached))
         if read == _GONE and not _OF_RESULTS.search(pull.title):

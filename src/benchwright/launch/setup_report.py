@@ -165,10 +165,11 @@ class SetupReport:
     def steps(self, next_command: str) -> list[str]:
         """The commands for a hand-off sheet."""
         evaluation = self._eval(next_command)
+        downs = ["# when nothing is missing any more:", *self.pools_down] if self.pools_down else []
         if not self.commands:
-            return [*([f"{next_command} run"] if self.approved else []), evaluation, *self.pools_down]
+            return [*([f"{next_command} run"] if self.approved else []), evaluation, *downs]
         ended = "# when all have ended:" if self.launches else "# when all of them have ended:"
-        return [*self.commands, ended, evaluation, *self.pools_down]
+        return [*self.commands, ended, evaluation, *downs]
 
     @property
     def checks(self) -> list[str]:

@@ -48,7 +48,7 @@ _TRAINED = (
     rf"\b(?:{_TRAINING}|corpus|corpora)\b",
     rf"\b(?:seen?|saw|encountered|exposed to)\b{_BETWEEN}{{{{0,30}}}}{{name}}",
 )
-"""Of what says that a benchmark, ``{{name}}``, was trained on."""
+"""Of what says that a benchmark, ``{name}``, was trained on."""
 _NOT_TRAINED = re.compile(
     r"\b(?:not|never|no|none|without|excluded?|excluding|held[- ]out|removed?|unseen)\b|n't\b", re.I
 )

@@ -9,7 +9,9 @@ from typing import Any
 from benchwright.publish.run_log.records import SetUp
 
 _SCHEDULER = "scheduler"
-_SCHEDULERS = {"LocalSetup": "local", "SlurmSetup": "slurm", "SkyPilotSetup": "skypilot"}
+_SCHEDULERS = {
+    "LocalSetup": "local", "SlurmSetup": "slurm", "GCPSlurmSetup": "slurm", "SkyPilotSetup": "skypilot"
+}  # fmt: skip
 """What ``--scheduler`` is called where a plan's set-up is of this kind."""
 _POOL = "skypilot-pool"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from benchwright.contract import Exit, Failure, Problem, some, usage_error
+from benchwright.contract import Exit, Failure, Problem, near_names, some, usage_error
 from benchwright.evaldb import AgentRow, BenchmarkRow, ModelRow, Record
 from benchwright.harbor.benchmarks import Benchmarks
 
@@ -114,12 +113,6 @@ def check_known(name: str, rows: Iterable[BenchmarkRow], known: Benchmarks) -> N
         found = f"{name!a}, which neither the database has nor a file of benchmarks"
         fix = "; or ".join(filter(None, ways))
         raise usage_error("--benchmark-name", found, "a benchmark that is known", fix, code="benchmark-unknown")
-
-
-def near_names(name: str, names: Iterable[str]) -> str:
-    """What may have been meant by a name that there is not, as a question; empty where nothing is like it."""
-    near = difflib.get_close_matches(name, sorted(names), n=3)
-    return f"did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
 def made_id(table: str, name: str) -> str:

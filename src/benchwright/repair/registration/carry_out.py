@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from benchwright.audit import commands
 from benchwright.contract import Exit, Failure, Problem
 from benchwright.evaldb import Call, EvalDatabase, Insert, RowWriter, Written
 from benchwright.evaldb.comparing import holds
@@ -146,7 +147,7 @@ def _planned(plan: Callable[[], Repair], begun: UndoFile | None, database: EvalD
         if begun is None or not begun.repair.wanted or _is_gone(failure) or not _is_written(begun.repair, database):
             raise
         raise Failure([*failure.problems, _cut_off(begun)], exit=failure.exit) from None
-    if begun is None or begun.repair.wanted == repair.wanted:
+    if begun is None or begun.repair.wanted in ("", repair.wanted):
         return repair
     if _is_written(begun.repair, database):
         raise Failure(_cut_off(begun), exit=Exit.REFUSED)
@@ -165,7 +166,7 @@ def _is_written(repair: Repair, database: EvalDatabase) -> bool:
 
 def _cut_off(begun: UndoFile) -> Problem:
     found = f"an earlier run was cut off amid {'; '.join(begun.repair.changes)}"
-    fix = f"its own command finishes it, or take it back: repair_registration.py undo {begun.path} --apply"
+    fix = f"its own command finishes it, or take it back: {commands.undo(str(begun.path))}"
     return Problem("cut-off", f"row {begun.repair.subject}", found, "a repair that came to its end", fix)
 
 

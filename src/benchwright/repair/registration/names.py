@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 from uuid import UUID
 
 from benchwright.audit.model_names import plain_model
-from benchwright.contract import Exit, Failure, Problem, counted, some, usage_error
+from benchwright.contract import Exit, Failure, Problem, counted, near_names, some, usage_error
 from benchwright.evaldb import (
     BenchmarkRow,
     Call,
@@ -36,7 +36,6 @@ from benchwright.repair.push.names import (
     benchmark_links,
     benchmark_row,
     model_row,
-    near_names,
     version_hash,
 )
 from benchwright.repair.registration.undo_file import Repair

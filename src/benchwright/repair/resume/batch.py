@@ -11,12 +11,11 @@ from datetime import datetime
 from pathlib import Path
 
 from benchwright.audit.gather import ShowProgress
-from benchwright.contract import Exit, Problem, counted, usage_error
+from benchwright.contract import Exit, Problem, counted, near_names, usage_error
 from benchwright.harbor import Benchmarks, Taxonomy, read_job
 from benchwright.harbor.remark import named
 from benchwright.harbor.resume import endangered, plan_resume
 from benchwright.repair.at_rest import RestQuestion, ask_whether_at_rest
-from benchwright.repair.push.names import near_names
 from benchwright.repair.resume.candidates import Candidate, Candidates, FoundJob, find_folders, lacking
 from benchwright.repair.resume.chunks import ONCE_MORE, Chunk, Chunks, fire, rest_since
 from benchwright.repair.resume.listener import LISTENER, ListenerOptions, Word, checks, policy_changes, settled
