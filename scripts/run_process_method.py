@@ -205,6 +205,8 @@ def registered_runs(
     args: argparse.Namespace, methods: Sequence[Declared], corrections: Collection[str]
 ) -> dict[str, str]:
     """The declarations of registered runs among those with ``corrections``, each with what to do instead."""
+    if not corrections:
+        return {}
     from benchwright.publish import find_target, registered_in
     from benchwright.publish.suite import declare_beside
 
