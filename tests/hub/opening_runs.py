@@ -11,9 +11,12 @@ from benchwright.hub.opening.rights import holder_of
 from benchwright.hub.registry import Registry
 from benchwright.hub.spec import Spec
 from benchwright.hub.writing import Writer
+from benchwright.rehearsal.hub.faults import FaultRule, RuledFaults
 from benchwright.rehearsal.hub.sample import card
 
 BILLION = 10**9
+LAB = "lab-00/model"
+RESULTS = ".eval_results/logic-1k.yaml"
 
 
 def result_of(value="61.25", task="logic", dataset="bench-org/logic-1k", **more):
@@ -73,3 +76,13 @@ def writes(emulator):
 def pulls_of(emulator, repo, author="porter"):
     """The pull requests of a model by somebody."""
     return [one for one in emulator.repo(repo).discussions if one.is_pull_request and one.author == author]
+
+
+def registered(registry):
+    """The state and the number of each model's pull request as a registry has them."""
+    return {one.repo: (one.state, one.num) for one in Registry.load(registry).records}
+
+
+def fault_at_commits(emulator, fault, **more):
+    """Have the requests go wrong that commit."""
+    emulator.fault = RuledFaults([FaultRule(fault, path="/api/models/*/commit/*", **more)])

@@ -14,9 +14,20 @@ from benchwright.rehearsal.hub import HubEmulator, Repo
 from benchwright.rehearsal.hub.sample import results_file
 
 PORTER = "porter"
+OWNER = "nova-keeper"
 LOGIC = "bench-org/logic-1k"
 NAMES = {"logic": "Logic-1k", "hard": "Logic-1k", "quest": "CLIQuest 2.0"}
 DATASETS = {"logic": LOGIC, "hard": LOGIC, "quest": "bench-org/cliquest-2"}
+SWEEP = Path(__file__).resolve().parents[2] / ".agents/skills/port-evals-to-hub/scripts/sweep_eval_prs.py"
+B = 10**9
+FIFTY = [str(90 - number / 10) for number in range(50)]
+"""Values of as many models as a view shows."""
+
+
+def only(envelope):
+    """The one pull request of an answer."""
+    (told,) = envelope["data"]["pull_requests"]
+    return told
 
 
 class Ported:

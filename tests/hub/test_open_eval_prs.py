@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from opening_runs import add_model, pulls_of, result_of, spec_of, writes
+from opening_runs import RESULTS, add_model, pulls_of, result_of, spec_of, writes
 
 from benchwright.contract import DRY_RUN
 from benchwright.hub.client import Hub, HubPatience, where_of
@@ -27,12 +27,6 @@ from scripts_in_process import Script, load
 
 FILE = Path(__file__).resolve().parents[2] / ".agents/skills/port-evals-to-hub/scripts/open_eval_prs.py"
 NOVA = "nova-ai/nova-7b"
-RESULTS = ".eval_results/logic-1k.yaml"
-
-
-@pytest.fixture
-def registry(tmp_path):
-    return tmp_path / "reports" / "registry.json"
 
 
 @pytest.fixture

@@ -125,6 +125,16 @@ def test_every_problem_is_told_at_once_with_its_line(write):
     ]
 
 
+def test_each_name_that_is_missing_is_told_once(write):
+    told = [one.partition(", expected")[0] for one in problems(write({"dataset": "bench-org/logic-1k"}))]
+    place = "repos[0].results[0]"
+    assert [one.partition(": ")[2] for one in told] == [
+        f"{place}.task_id: missing",
+        f"{place}.value_text: missing",
+        f"{place}.source: missing",
+    ]
+
+
 def test_what_no_schema_can_say_is_told_at_once_too(write):
     path = write(
         result(),

@@ -1,4 +1,4 @@
-"""What a sweep decides: proofs that nobody sees a result, classes, plans, bodies; no fault makes it close too much."""
+"""What a sweep decides: proofs that nobody sees a result, classes, plans; no fault makes it close too much."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchwright.contract import Exit, Failure, Problem
 from benchwright.hub.boards import Board, BoardRow
 from benchwright.hub.links import view_link
 from benchwright.hub.model_repo import ModelRepo
-from benchwright.hub.opening.body import addresses, relinked
+from benchwright.hub.opening.body import addresses
 from benchwright.hub.opening.words import TITLE, Told, body_for, in_order, title_for
 from benchwright.hub.registry import Record, RecordedResult
 from benchwright.hub.sweep.classes import classify
@@ -287,64 +287,6 @@ def test_the_class_of_a_pull_request_is_its_results_gravest():
     assert kinds(shown, hidden, Untold("x")) == "unknown"
 
 
-LINK = "https://huggingface.co/datasets/bench-org/fixit?eval_result=nova-ai/nova&leaderboard_task_id=fixit_%25_resolved"
-KEY = ("bench-org/fixit", "fixit_%_resolved")
-
-
-@pytest.mark.parametrize(
-    ("view", "line"),
-    [
-        (View("32B", False), f"- **[Fixit]({LINK}&leaderboard_max_params=32B&leaderboard_base_model=false)**"),
-        (View(), f"- **[Fixit]({LINK})**"),
-        (None, None),
-    ],
-)
-def test_links_are_changed_and_every_other_word_stays(view, line):
-    """A percent sign in a task's id stays encoded once; a line ending stays what it was."""
-    first = f"Links:\r\n\n- **[Fixit]({LINK}&leaderboard_max_params=1B)**\n"
-    rest = "- see https://huggingface.co/docs/hub/eval-results, or `x`  \n<!-- port-evals:0123456789ab -->"
-    body = first + rest
-    assert relinked(body, {KEY: view}) == "Links:\r\n\n" + (f"{line}\n" if line else "") + rest
-    assert relinked(body, {("bench-org/other", "x"): None}) == body
-
-
-def body_of(*told):
-    """A body with a link to a task for each name and origin, and the keys of its boards."""
-    links = [(LOGIC, f"task-{number}") for number, _ in enumerate(told)]
-    words = [Told(name, view_link(*key, DEFAULT), origin) for key, (name, origin) in zip(links, told, strict=True)]
-    return body_for(words, "0" * 12), links
-
-
-CARD = 'the model card ("On CLIQuest it scores 38.75% for A, and C.")'
-
-
-@pytest.mark.parametrize("gone", [(0,), (1,), (2,), (3,), (0, 2), (1, 3), (0, 1, 2), (1, 2, 3), ()])
-def test_the_sentence_of_origins_loses_what_is_dropped(gone):
-    """What is left is the body of the others alone, but for its links."""
-    told = [("A", CARD), ("CLIQuest 2.0", "Table 6 (_A_ and B)."), ("B*", CARD), ("C", "the blog")]
-    body, keys = body_of(*told)
-    left = [one for number, one in enumerate(told) if number not in gone]
-    sentence = next(line for line in body_of(*left)[0].splitlines() if line.startswith("These results"))
-    changed = relinked(body.replace("\n", "\r\n"), {keys[number]: None for number in gone})
-    assert f"\r\n{sentence}\r\n" in changed
-    assert changed.count("- **[") == len(left) and changed.endswith("\r\n<!-- port-evals:000000000000 -->")
-
-
-@pytest.mark.parametrize(
-    "told",
-    [
-        [("A", "the card"), ("B", "the card")],  # one origin, which names nothing
-        [("A", "x for A and y"), ("B", "z")],  # reads in two ways
-    ],
-)
-def test_a_sentence_of_origins_that_may_mean_something_else_stays(told):
-    body, keys = body_of(*told)
-    line = next(line for line in body.splitlines() if line.startswith("These results"))
-    assert line in relinked(body, {keys[0]: None}).splitlines()
-    by_hand = body.replace("These results were", "They were")
-    assert "They were" in relinked(by_hand, {keys[0]: None})
-
-
 @pytest.mark.parametrize(
     ("title", "names"),
     [
@@ -366,18 +308,3 @@ def test_a_title_whose_names_are_in_another_order_than_the_results_loses_what_is
     kept = plan(classify(replace(facts, title=title_for(["Bench two", "Bench three", "Bench one"]))))
     assert kept.title == title_for(["Bench two", "Bench one"])
     assert plan(classify(replace(facts, title="Add results"))).title is None
-
-
-def test_a_line_with_two_boards_stays_until_both_are_gone():
-    other = "https://huggingface.co/datasets/bench-org/logic-1k?leaderboard_task_id=logic"
-    body = f"[Fixit]({LINK}) and [Logic]({other})\n"
-    assert relinked(body, {KEY: None}) == body
-    assert relinked(body, {KEY: None, (LOGIC, "logic"): None}) == ""
-
-
-def test_a_board_that_the_origin_writes_of_is_no_link_of_ours():
-    told = Told("Fixit", f"{LINK}&leaderboard_max_params=1B", f"{LINK}, the row of Nova, [shown]({LINK})")
-    body = body_for([told], "0" * 12)
-    assert addresses(body) == {KEY: f"{LINK}&leaderboard_max_params=1B"}
-    assert relinked(body, {KEY: None}) == body.replace(f"- **[Fixit]({LINK}&leaderboard_max_params=1B)**\n", "")
-    assert relinked(body, {KEY: DEFAULT}) == body.replace("&leaderboard_max_params=1B", "")

@@ -46,6 +46,7 @@ class SpecFile:
             self._lines[place] = line
         told = [(place, "the name is there twice", "each name once", "remove one") for place in twice]
         told += [one for error in _validator().iter_errors(self.content) for one in _problems(error)]
+        told = list(dict.fromkeys(told))  # of names that are missing each error tells all
         self._wrong = [place for place, *_ in told]
         self.problems = [self.problem(*one) for one in told]
 

@@ -34,6 +34,13 @@ class Amendment:
     body: bool = False
 
     @property
+    def leaves_files(self) -> bool:
+        """Whether files stay that are neither the draft's nor deleted: such as main has, too."""
+        assert self.plan.draft is not None
+        there = {path for path, text in self.own.files.items() if text is not None}
+        return not there <= {*self.plan.draft.files, *self.files}
+
+    @property
     def steps(self) -> tuple[str, ...]:
         """The changes in words."""
         words = [f"{'delete' if text is None else 'write'} {path}" for path, text in self.files.items()]
@@ -94,7 +101,13 @@ def amend(planner: Planner, writer: Writer, amendment: Amendment) -> Record:
     if amendment.title:
         writer.rename(repo, num, draft.title)
     record = replace(
-        before, repo=repo, state="open", spec_hash=draft.digits, title=draft.title, results=draft.recorded, head=head
+        before,
+        repo=repo,
+        state="open",
+        spec_hash=draft.digits,
+        title=draft.title,
+        results=draft.recorded,
+        head=None if amendment.leaves_files else head,
     )
     record = record.noting("amending", note).noting("amended")
     registry.put(record, instead_of=before)

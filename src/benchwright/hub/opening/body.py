@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from urllib.parse import urlsplit
@@ -15,6 +16,8 @@ _ADDRESS = re.compile(r"(?<=[^\\]\]\()https?://[^\s<>()\[\]\"'*`]+(?=\))")
 """That of a link. One that is only written, as an origin may, is no link of ours."""
 _LINE = re.compile(r"- \*\*\[(.*)\]\([^\s()]*\)\*\*")
 """That of a benchmark, with its name."""
+_MOST_STEPS = 20_000
+"""Of reading a sentence of origins: under a second. One that takes more is taken to read in several ways."""
 BoardKey = tuple[str, str]
 """A dataset in lower case, and a task."""
 
@@ -56,31 +59,42 @@ def relinked(body: str, views: Mapping[BoardKey, View | None]) -> str:
 def _without(line: str, kept: Sequence[tuple[str, bool]]) -> str:
     """The sentence of where numbers come from, without benchmarks that are not kept, if it reads in one way alone."""
     text, names = line.rstrip("\r\n"), [name for name, _ in kept]
+    steps = iter(range(_MOST_STEPS))
     readings = (
         origins
-        for origins in _readings(text.removeprefix(EXTRACTED), names, range(len(names)))
+        for origins in _readings(text.removeprefix(EXTRACTED), names, range(len(names)), steps)
         if extracted([(origin, [names[one] for one in of]) for origin, of in origins]) == text
     )
     found = list(islice(readings, 2))
-    if len(found) != 1:
+    if len(found) != 1 or next(steps, None) is None:
         return line
     left = [(origin, [one for one in of if kept[one][1]]) for origin, of in found[0]]
     left = sorted(((origin, of) for origin, of in left if of), key=lambda one: one[1][0])
     return extracted([(origin, [names[one] for one in of]) for origin, of in left]) + line.removeprefix(text)
 
 
-def _readings(text: str, names: Sequence[str], left: Sequence[int]) -> Iterator[list[tuple[str, list[int]]]]:
-    """Every way to read a text as origins, each with the numbers of its names: the first that is left, and others."""
+def _readings(
+    text: str, names: Sequence[str], left: Sequence[int], steps: Iterator[int]
+) -> Iterator[list[tuple[str, list[int]]]]:
+    """Every way to read a text as origins, each with the numbers of its names: the first that is left, and others.
+
+    ``steps`` ends where there are too many; then those that were found are not all.
+    """
     mark = f" for {names[left[0]]}"
     for found in re.finditer(re.escape(mark), text):
         for numbers, rest in _listings(text[found.end() :], names, left[:1], left[1:]):
             others = [one for one in left if one not in numbers]
+            if next(steps, None) is None:
+                return
+            if any(rest.count(name) < count for name, count in Counter(names[one] for one in others).items()):
+                continue  # the rest has too few names for those that are left
             origin = (text[: found.start()], list(numbers))
             if not others:
                 yield from [[origin]] if rest == "." else []
             for between in (", ", " and ") if others else ():
                 if rest.startswith(between):
-                    yield from ([origin, *more] for more in _readings(rest.removeprefix(between), names, others))
+                    further = _readings(rest.removeprefix(between), names, others, steps)
+                    yield from ([origin, *more] for more in further)
 
 
 def _listings(

@@ -20,9 +20,10 @@ _ENDING = ".yaml"
 class OwnPull:
     """A pull request by ``author``, or whose title is one of ours where nobody knows who we are.
 
-    ``digits`` are those of the marker in its body, None: it has none. ``files`` are the result files that main has not
-    so, with their texts, None: deleted; of a model whose files are ``gated`` they are made from what the Hub tells of
-    them. ``body`` is the first comment.
+    ``digits`` are those of the marker in its body, None: it has none. ``files`` are those below ``.eval_results/`` that
+    main has not so, with their texts, None: deleted. Other files than ``.yaml`` ones are not read, and have an empty
+    text; of a model whose files are ``gated`` the texts are made from what the Hub tells of them. ``body`` is the first
+    comment.
     """
 
     pull: PullRequest
@@ -88,14 +89,14 @@ def own_pull(hub: Hub, model: ModelRepo, told: Thread, *, cached: bool = True) -
     pull, digits = told.pull_request, marker_in(told.body.text) if told.body else None
     main = files_below(hub, model.id, model.sha) if model.result_files else {}
     changed = differences(main, files_below(hub, model.id, pull.ref, cached=cached))
-    found = {one.path: one.oid for one in changed if one.path.endswith(_ENDING)}
-    files: dict[str, str | None] = dict.fromkeys(found)
+    files = {one.path: None if one.oid is None else "" for one in changed}
+    read = [path for path, text in files.items() if text is not None and path.endswith(_ENDING)]
     try:
-        for path in (path for path, oid in found.items() if oid is not None):
+        for path in read:
             files[path] = hub.text(model.id, path, pull.ref, cached=cached)
     except Gated:
         now = model_repo(hub, model.id, cached=False)
-        told_of = {path: told_entries(now, path, pull.num) for path, oid in found.items() if oid is not None}
+        told_of = {path: told_entries(now, path, pull.num) for path in read}
         files |= {path: write_entries(one for one in held if isinstance(one, Entry)) for path, held in told_of.items()}
         return OwnPull(pull, digits, files, told.body, told.commits, gated=True)
     return OwnPull(pull, digits, files, told.body, told.commits)

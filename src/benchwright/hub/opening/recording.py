@@ -21,10 +21,14 @@ def state_of(pull: PullRequest) -> State:
 
 
 def record_of(endpoint: str, repo: str, own: OwnPull) -> Record:
-    """The record of a pull request of ours: its results are those of its files, their links those of its body."""
+    """The record of a pull request of ours: its results are those of its files, their links those of its body.
+
+    Its head stays unknown where a file has anything that is no result: then a sweep looks at the files.
+    """
     pull, links = own.pull, addresses(own.body.text if own.body else "")
-    held = [(path, one) for path, text in own.files.items() for one in parse_entries(text or "")]
-    entries = [(path, one) for path, one in held if isinstance(one, Entry)]
+    held = {path: parse_entries(text) for path, text in own.files.items() if text is not None}
+    entries = [(path, one) for path, found in held.items() for one in found if isinstance(one, Entry)]
+    whole = all(found and all(isinstance(one, Entry) for one in found) for found in held.values())
     return Record(
         repo=repo,
         spec_hash=own.digits or spec_hash(one for _, one in entries),
@@ -37,6 +41,6 @@ def record_of(endpoint: str, repo: str, own: OwnPull) -> Record:
         num=pull.num,
         url=address_of(endpoint, repo, pull.num),
         author=pull.author,
-        head=own.head,
+        head=own.head if whole else None,
         opened=pull.created,
     )

@@ -106,7 +106,7 @@ def _problems(pull: SweptPull) -> Iterator[Problem]:
         fix = f"nothing was done to it: {amend}, or --rebuild" if one.facts.file == "other" else later
         yield Problem("unknown", f"{facts.label}: {one.facts.name}", one.why, "", fix)
     if facts.unregistered:
-        fix = f"nothing was done to it: {amend}; or --rebuild, which registers them as they are"
+        fix = f"nothing was done to it: {amend}; or --rebuild, which registers what results its .yaml files have"
         yield Problem("unregistered-files", facts.label, pull.why, "", fix)
     elif facts.left_over:
         fix = f"boards may still show it by this pull request. {amend}, takes it out; or close it by hand"
