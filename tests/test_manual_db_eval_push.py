@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import pytest
 
@@ -82,6 +83,64 @@ def test_a_run_is_pushed_and_the_audit_is_content(script, audit, emulator, eval_
     assert script.answer("--job-dir", run.folder)["next"] == []  # nothing is to do
     assert sent
     assert writes(emulator) == set()
+
+
+@pytest.fixture
+def traces(capsys):
+    return Script.named("harbor/make_and_upload_trace_dataset", capsys)
+
+
+def without_a_talk(run):
+    """One of the run's valid trials, which has left no trajectory."""
+    path = run.folder / min(run.truth.states) / "agent" / "trajectory.json"
+    path.unlink()
+    settle(run.folder)
+    return path
+
+
+def files(emulator, repo):
+    return {path: entry.lfs or entry.oid for path, entry in emulator.repo(repo, "dataset").main.files.items()}
+
+
+@pytest.mark.parametrize("episodes", ["all", "last"])
+def test_a_row_that_is_written_once_more_leaves_fuller_traces_alone(
+    script, audit, traces, emulator, eval_rows, run, episodes
+):
+    without_a_talk(run)
+    repo = f"{ORG}/{run.tag}-traces"
+    words = ("--job-dir", run.folder, "--repo_id", repo, "--episodes", episodes, "--to_sharegpt", "--apply")
+    (linking,) = traces.answer(*words)["next"]
+    assert script.answer(*shlex.split(linking)[2:], "--apply")["exit"] == 0
+    there = files(emulator, repo)
+    eval_rows.execute("""UPDATE sandbox_jobs SET metrics = '[{"name": "accuracy", "value": 0.9}]'""")
+    (one,) = audit.answer(run.folder)["data"]["evals"]
+    printed = shlex.split(one["actions"][0]["command"])[2:]
+    assert (one["verdict"], printed[-3], "--skip-hf" in printed) == ("UPLOAD", "--forced-update", False)
+    assert script.answer(*printed)["data"]["upload"] is None
+    assert script.answer(*printed, "--apply")["exit"] == 0
+    assert audit.answer(run.folder)["data"]["evals"][0]["verdict"] == "OK"
+    again = script.answer("--job-dir", run.folder, "--apply")
+    assert (again["exit"], again["data"]["upload"], again["data"]["plan"]["changes"]) == (0, None, [])
+    assert files(emulator, repo) == there
+
+
+def test_what_would_replace_fuller_traces_is_refused_by_the_dry_run_too(script, traces, emulator, run):
+    path = without_a_talk(run)
+    repo = f"{ORG}/{run.tag}-traces"
+    traces.answer("--job-dir", run.folder, "--repo_id", repo, "--episodes", "all", "--apply")
+    there = files(emulator, repo)
+    path.write_text(json.dumps(TALK))
+    settle(run.folder)
+    for more in ((), ("--apply",), ("--forced-update", "--apply")):
+        answer = script.answer("--job-dir", run.folder, *more)
+        (problem,) = answer["problems"]
+        assert (answer["exit"], problem["code"]) == (5, "fuller-traces")
+        assert problem["found"] == "it holds 22 rows of 11 trials, and the new traces 12 of 12"
+    assert files(emulator, repo) == there
+    dry = script.answer("--job-dir", run.folder, "--replace-traces")
+    assert (dry["exit"], "--replace-traces" in dry["next"][0]) == (0, True)
+    assert script.answer("--job-dir", run.folder, "--replace-traces", "--apply")["exit"] == 0
+    assert files(emulator, repo) != there
 
 
 def test_a_hub_without_room_leaves_the_score_untouched(script, emulator, eval_rows, run):

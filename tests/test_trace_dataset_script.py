@@ -65,7 +65,7 @@ def test_what_was_uploaded_is_told_and_the_row_comes_next(script, emulator, job)
     assert (data["rows"], data["trials"], len(data["left_out"])) == (4, 2, 2)
     assert answer["summary"].endswith("in 3 files: uploaded and read back")
     (push,) = answer["next"]
-    there = ["--job-dir", str(job.folder), "--hf-repo", REPO]
+    there = ["--job-dir", str(job.folder), "--hf-repo", REPO, "--skip-hf"]
     assert shlex.split(push)[1:] == [str(SCRIPTS / "database" / "manual_db_eval_push.py"), *there]
     again = script.answer(*words, "--apply", "--skip-register")
     assert (again["data"]["sent"], again["next"]) == (False, [])
@@ -73,7 +73,7 @@ def test_what_was_uploaded_is_told_and_the_row_comes_next(script, emulator, job)
     assert script.answer(*words)["data"]["hub"] == "it holds just that"
     fewer = script.answer(*words[:4], "--forced-update")
     assert fewer["data"]["hub"] == "it holds 4 rows of this run, to be replaced"
-    assert "--forced_update" in shlex.split(fewer["next"][0])
+    assert "--replace-traces" in shlex.split(fewer["next"][0])
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_what_was_uploaded_is_told_and_the_row_comes_next(script, emulator, job)
     [
         (("--filter", "success"), "it holds 1 trial of this run that the new traces lack: {fail}"),
         (("--filter", "failure"), "it holds 1 trial of this run that the new traces lack: {success}"),
-        (("--episodes", "last"), "it holds 4 rows of these trials, and the new traces 2"),
+        (("--episodes", "last"), "it holds 4 rows of 2 trials, and the new traces 2 of 2"),
     ],
 )
 def test_a_fuller_dataset_of_the_run_is_replaced_by_force_alone(script, emulator, job, words, found):
@@ -93,12 +93,23 @@ def test_a_fuller_dataset_of_the_run_is_replaced_by_force_alone(script, emulator
         (problem,) = answer["problems"]
         assert (answer["exit"], problem["code"], problem["where"]) == (5, "fuller-traces", REPO)
         assert problem["found"] == found.format(success=job.name(0), fail=job.name(1))
-        assert problem["fix"].endswith("--filter none, --episodes all; --forced_update replaces them")
+        assert problem["fix"].endswith("--filter none, --episodes all, --to_sharegpt; --replace-traces replaces them")
     assert all(one.request.method == "GET" for one in emulator.seen[emulator.seen.index(before) + 1 :])
     done = script.answer(*place, *words, "--forced_update", "--apply")
     assert (done["exit"], done["data"]["sent"]) == (0, True)
     fuller = script.answer(*place, "--episodes", "all", "--apply")
     assert (fuller["exit"], fuller["data"]["rows"]) == (0, 4)
+
+
+def test_columns_are_not_lost_but_by_force(script, emulator, job):
+    place = ("--job-dir", job.folder, "--repo_id", REPO)
+    assert script.answer(*place, "--to_sharegpt", "--apply")["exit"] == 0
+    for more in ((), ("--apply",)):
+        answer = script.answer(*place, *more)
+        (problem,) = answer["problems"]
+        assert (answer["exit"], problem["code"]) == (5, "fuller-traces")
+        assert problem["found"] == "its rows have what the new traces lack: conversations_sharegpt"
+    assert script.answer(*place, "--replace-traces", "--apply")["data"]["sent"] is True
 
 
 def test_the_files_stay_where_they_are_wanted(script, emulator, job, tmp_path):

@@ -8,7 +8,8 @@ a pair that a good row serves, rows of somebody else. Nothing waives that. Agent
 trials and the launch's record; what they do not tell is asked for by an option.
 
 A row of yours that is this run's is completed, by its id and as it was read; never a second one is made. Traces come
-first and are proved before they are linked. What was written is read back. Run again, it goes on where it was stopped.
+first and are proved before they are linked; those of this run that hold more stay (5) unless --replace-traces is given.
+What was written is read back. Run again, it goes on where it was stopped.
 
 Settings, from the environment or a .env: those of scripts/eval/audit_evals.py (DATABASE_URL, or SUPABASE_URL and a key;
 BENCHWRIGHT_OWNERS; BENCHWRIGHT_TRACE_ORGS; HF_TOKEN), and UPLOAD_USERNAME, which of your names new rows get.
@@ -36,7 +37,17 @@ except ModuleNotFoundError:
 from benchwright.cli import ScriptParser, Shell, command, option, run_script
 from benchwright.contract import Exit, Outcome
 
-OWN = ("username", "agent-name", "model-name", "benchmark-name", "hf-repo", "skip-hf", "forced-update", "iris-jobs")
+OWN = (
+    "username",
+    "agent-name",
+    "model-name",
+    "benchmark-name",
+    "hf-repo",
+    "skip-hf",
+    "replace-traces",
+    "forced-update",
+    "iris-jobs",
+)
 SOURCES = ("manifest", "jobs-root", "profile", "benchmarks", "grandfather", "db", "slurm")
 """What the audit of a run is given as its push is."""
 
@@ -62,6 +73,7 @@ def build_parser() -> ScriptParser:
     add = traces.add_argument
     add("--hf-repo", metavar="ORG/NAME", help="their dataset (default: the row's, or the first organisation's)")
     add("--skip-hf", action="store_true", help="upload none; with --hf-repo, link those that are there")
+    add("--replace-traces", action="store_true", help="upload them in place of this run's that hold more")
     sources = parser.add_argument_group("sources and judging")
     add = sources.add_argument
     add("--db", choices=("postgres", "supabase"), help="the evaluation database (default: the one configured)")
@@ -85,6 +97,7 @@ def manual_db_eval_push(args: argparse.Namespace, shell: Shell) -> Outcome:
         hf_repo=args.hf_repo,
         skip_hf=args.skip_hf,
         forced=args.forced_update,
+        replace_traces=args.replace_traces,
         asked=Asked(args.agent_name, args.model_name, args.benchmark_name),
         username=args.username,
         manifest=args.manifest,
@@ -97,7 +110,7 @@ def manual_db_eval_push(args: argparse.Namespace, shell: Shell) -> Outcome:
         iris_jobs=args.iris_jobs,
         apply=args.apply,
     )
-    uploader = HubTraces(settings_from_environment(), forced=args.forced_update)
+    uploader = HubTraces(settings_from_environment(), replaces=args.replace_traces)
     outcome = push(options, uploader, now=datetime.now(UTC), talk=shell.talk, progress=shell.progress)
     for line in outcome.details if args.verbose else ():
         shell.talk(line)

@@ -3,10 +3,11 @@
 
 Four checks an eval: the job has ended; the score is there and may be trusted; traces are there, linked and of this run;
 enough trials count. Evals are JOB_DIRs, all jobs below --jobs-root, or the rows of a --manifest, a CSV file with the
-column job_dir (below --jobs-root, if relative) and any of slurm_job_id, model, benchmark, trials, row_id, traces,
-measurement; beside JOB_DIRs it only says more of these. With --iris they are the jobs of Iris's table, or without it of
-the buckets: name every bucket that a job may have written to; the manifest tells of such a job by its address,
-gs://BUCKET/FOLDER/JOB. A source that does not answer leaves its checks unknown, with the reason, and never as passed.
+column job_dir (below --jobs-root, if relative) and any of slurm_job_id, agent, model, benchmark, trials, row_id,
+traces, measurement; beside JOB_DIRs it only says more of these. With --iris they are the jobs of Iris's table, or
+without it of the buckets: name every bucket that a job may have written to; the manifest tells of such a job by its
+address, gs://BUCKET/FOLDER/JOB. A source that does not answer leaves its checks unknown, with the reason, and never as
+passed.
 
 Settings, from the environment or a .env: DATABASE_URL, or SUPABASE_URL and a key; BENCHWRIGHT_OWNERS, your user names
 in the database; BENCHWRIGHT_TRACE_ORGS, the organisations that traces are uploaded to; HF_TOKEN, HF_ENDPOINT; what the

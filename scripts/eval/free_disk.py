@@ -38,6 +38,8 @@ def build_parser() -> ScriptParser:
     add = parser.add_argument
     add("job_dir", type=Path, metavar="JOB_DIR", help="the folder of a Harbor job, with its trials in it")
     add("--benchmarks", type=Path, metavar="FILE", help="more benchmarks, in the form of benchmarks.yaml")
+    add("--manifest", type=Path, metavar="FILE", help="what else a person says of the run; see audit_evals.py")
+    add("--jobs-root", type=Path, metavar="DIR", help="what relative paths in the manifest are below")
     add("--db", choices=("postgres", "supabase"), help="the evaluation database (default: the one configured)")
     add(
         "--slurm",
@@ -53,7 +55,14 @@ def free_disk(args: argparse.Namespace, shell: Shell) -> Outcome:
     from benchwright.repair.disk import free_job
     from benchwright.repair.disk_report import freed_outcome
 
-    options = {"benchmarks": args.benchmarks, "database": args.db, "slurm": args.slurm, "remember": False}
+    options = {
+        "benchmarks": args.benchmarks,
+        "manifest": args.manifest,
+        "jobs_root": args.jobs_root,
+        "database": args.db,
+        "slurm": args.slurm,
+        "remember": False,
+    }
     freed = free_job(
         args.job_dir, options, apply=args.apply, now=datetime.now(UTC), talk=shell.talk, progress=shell.progress
     )
@@ -62,7 +71,8 @@ def free_disk(args: argparse.Namespace, shell: Shell) -> Outcome:
 
 def again(args: argparse.Namespace) -> str:
     """The command that deletes what this one proves, from any folder."""
-    words = [args.job_dir, *option("--benchmarks", args.benchmarks), *option("--db", args.db)]
+    words = [args.job_dir, *option("--benchmarks", args.benchmarks), *option("--manifest", args.manifest)]
+    words += [*option("--jobs-root", args.jobs_root), *option("--db", args.db)]
     words += {None: [], True: ["--slurm"], False: ["--no-slurm"]}[args.slurm]
     return command(__file__, *words, "--apply")
 

@@ -6,9 +6,9 @@ trial, `all` has every one. A subagent's whole conversation is a row too; trace_
 Harbor's exporter, and reward and exception apart. Trials without a row are listed with the reason.
 
 The repo must be new, empty or this run's: a later upload of the run replaces the earlier in one commit. Traces there
-of trials that count, or more rows of the same ones, are replaced by --forced_update alone (else 5). What was uploaded
-is read back, rows and trials, before a link to it is given. Stopped, it is run again: what the Hub has is not sent
-again.
+of trials that count, columns, or more rows of as many trials are replaced by --replace-traces alone (else 5). What was
+uploaded is read back, rows and trials, before a link to it is given. Stopped, it is run again: what the Hub has is not
+sent again.
 
 Settings, from the environment or a .env: HF_TOKEN, HF_ENDPOINT.
 """
@@ -51,7 +51,11 @@ def build_parser() -> ScriptParser:
     )
     add("--to_sharegpt", "--to-sharegpt", action="store_true", help="add the column conversations_sharegpt")
     add("--skip_register", "--skip-register", action="store_true", help="do not ask for the link onto the eval's row")
-    add("--forced_update", "--forced-update", action="store_true", help="replace traces of this run that hold more")
+    add(
+        *("--replace-traces", "--replace_traces", "--forced_update", "--forced-update"),
+        action="store_true",
+        help="replace traces of this run that hold more",
+    )
     add("--dataset-dir", "--dataset_dir", type=Path, metavar="DIR", help="keep the dataset's files there")
     add("--apply", action="store_true", help="upload")
     return parser
@@ -69,7 +73,7 @@ def make_and_upload_trace_dataset(args: argparse.Namespace, shell: Shell) -> Out
         repo=args.repo_id,
         rows=TraceOptions(episodes=args.episodes, outcome=outcome, sharegpt=args.to_sharegpt),
         dataset=args.dataset_dir,
-        forced=args.forced_update,
+        replaces=args.replace_traces,
         apply=args.apply,
     )
     with shell.progress("reading trials") as progress:
@@ -82,10 +86,10 @@ def following(args: argparse.Namespace) -> list[str]:
     where = [*option("--job-dir", args.job_dir)]
     if args.apply:
         push = Path(__file__).resolve().parents[1] / "database" / "manual_db_eval_push.py"
-        return [] if args.skip_register else [command(push, *where, "--hf-repo", args.repo_id)]
+        return [] if args.skip_register else [command(push, *where, "--hf-repo", args.repo_id, "--skip-hf")]
     words = [*where, "--repo_id", args.repo_id, "--episodes", args.episodes, "--filter", args.filter]
     words += option("--to_sharegpt", args.to_sharegpt) + option("--skip_register", args.skip_register)
-    words += option("--forced_update", args.forced_update)
+    words += option("--replace-traces", args.replace_traces)
     return [command(__file__, *words, *option("--dataset-dir", args.dataset_dir), "--apply")]
 
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from benchwright.audit.command import _iris
 from benchwright.audit.manifest import NO_HINT, Hint
 from benchwright.audit.options import Asked, AuditOptions
+from benchwright.contract import Exit, Failure
+from benchwright.rehearsal.harbor_jobs import grow_job
 
 
 def test_one_job_of_a_bucket_has_what_the_options_and_then_the_manifest_say_of_it(tmp_path):
@@ -29,6 +35,27 @@ def test_a_manifest_beside_folders_says_more_of_them_and_adds_none(tmp_path):
         (tmp_path / "a", Hint(model="org/a")),
         (tmp_path / "c", NO_HINT),
     ]
+    (remark,) = Asked.by(options).remarks
+    assert (remark.code, remark.where, remark.found) == (
+        "not-listed",
+        f"{tmp_path / 'c'}",
+        f"{manifest} does not list it",
+    )
+    assert (remark.expected, remark.fix) == ("a line with its job_dir", "add one, or leave --manifest out")
+    with pytest.raises(Failure) as failure:
+        Asked.by(replace(options, all_listed=True))
+    assert (failure.value.exit, failure.value.problems) == (Exit.USAGE, (remark,))
+
+
+@pytest.mark.parametrize("listed", ["real", "link"])
+def test_a_manifest_may_name_another_path_to_a_folder(tmp_path, listed):
+    grow_job(tmp_path / "real" / "run", ["pass"])
+    (tmp_path / "link").symlink_to("real")
+    manifest = tmp_path / "runs.csv"
+    manifest.write_text(f"job_dir,model\n{listed}/run,org/a\n")
+    for named in (tmp_path / "real" / "run", tmp_path / "link" / "run", tmp_path / "link" / ".." / "real" / "run"):
+        asked = Asked.by(AuditOptions(job_dirs=(named,), manifest=manifest, jobs_root=tmp_path))
+        assert (asked.entries[0].hint, asked.remarks) == (Hint(model="org/a"), ())
 
 
 def test_a_manifest_beside_folders_and_buckets_says_more_of_their_jobs_too(tmp_path):

@@ -86,6 +86,16 @@ class TestCopies:
         a, b = sorted(str(run.folder) for run in runs)
         assert {folder: facts.copy_of for folder, (_, facts) in self.judged(rules, *runs).items()} == {a: None, b: a}
 
+    def test_an_aggregate_alone_comes_after_any_folder_with_trials(self, rules, tmp_path):
+        run = self.run(tmp_path, "b", lost=1)
+        alone = SimpleNamespace(folder=tmp_path / "a" / run.tag)
+        alone.folder.mkdir(parents=True)
+        for name in ("result.json", "config.json"):
+            shutil.copy(run.folder / name, alone.folder)
+        found = self.judged(rules, alone, run)
+        copy_of = {folder: facts.copy_of for folder, (_, facts) in found.items()}
+        assert copy_of == {str(alone.folder): str(run.folder), str(run.folder): None}
+
     def test_folders_of_one_row_are_of_one_run(self, rules, tmp_path, eval_rows):
         of_row = {"row_id": "7d2a0dd0-0000-4000-8000-000000000001"}
         full, partial = self.run(tmp_path, "a", seed=1, **of_row), self.run(tmp_path, "b", seed=2, lost=6, **of_row)

@@ -443,7 +443,7 @@ def test_what_the_run_does_not_tell_is_said_as_its_row_has_it() -> None:
     (action,) = judge(case(model=None, benchmark=None, rows=[known], traces=[]), now=NOW).actions
     assert action.command == (
         ".venv/bin/python scripts/database/manual_db_eval_push.py --job-dir jobs/run "
-        "--model-name org/m --benchmark-name bench --forced-update"
+        "--model-name org/m --benchmark-name bench"
     )
 
 
@@ -480,9 +480,16 @@ def test_traces_of_a_few_trials_are_told() -> None:
         "org/run-traces has 9 rows for 300 valid trials: upload the traces once more, unless the other trials left no "
         "trajectory"
     )
-    words = "--job-dir jobs/run --hf-repo org/run-traces --model-name org/m --benchmark-name bench --forced-update"
+    words = "--job-dir jobs/run --hf-repo org/run-traces --model-name org/m --benchmark-name bench"
     assert again.command == f".venv/bin/python scripts/database/manual_db_eval_push.py {words}"
     assert judge(case(rows=[row(owner="them")], traces=[few]), now=NOW).actions == ()
+
+
+def test_a_link_is_given_the_manifest_that_names_the_row() -> None:
+    given = Given(manifest="/lists/runs.csv", jobs_root="/jobs", profile="five")
+    found = judge(msgspec.structs.replace(case(rows=[row(link=None)]), given=given), now=NOW)
+    assert found.verdict == "LINK"
+    assert found.actions[0].command.endswith(" --job-dir jobs/run --manifest /lists/runs.csv --jobs-root /jobs")
 
 
 def test_traces_from_before_a_resume_go_up_anew() -> None:

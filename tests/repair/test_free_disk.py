@@ -10,6 +10,7 @@ import pytest
 
 from audit_runs import BENCHMARKS, ORG, AuditedRun, settle, snapshot
 from benchwright.repair.disk import prove
+from eval_databases import numbered
 from hub_standin import TOKEN
 from kills import kills
 from scripts_in_process import Script
@@ -95,6 +96,24 @@ def test_what_is_not_proved_stays(script, proved, eval_rows, hub, spoil, said):
     assert answer["summary"] == f"{proved.folder} stays"
     assert answer["problems"][0]["found"].startswith(said)
     assert snapshot(proved.root) == before
+
+
+def test_a_manifest_tells_which_row_is_the_runs(script, tmp_path, eval_rows, hub):
+    run = AuditedRun(tmp_path)
+    row = run.row(eval_rows, id=numbered(7))
+    eval_rows.load()
+    run.upload(hub)
+    manifest = tmp_path / "runs.csv"
+    manifest.write_text(f"job_dir,row_id\n{run.tag},{row}\n")
+    answer = script.answer(run.folder)
+    assert (answer["exit"], codes(answer)) == (5, ["not-proved"])
+    words = ("--manifest", manifest, "--jobs-root", run.folder.parent)
+    told = script.answer(run.folder, *words)
+    assert (told["exit"], told["problems"]) == (0, [])
+    assert " ".join(map(str, words)) in told["next"][0]
+    (problem,) = script.answer(run.folder, *words[:2])["problems"]
+    assert (problem["code"], problem["found"]) == ("not-listed", f"{manifest} does not list it")
+    assert script.answer(run.folder, *words[2:])["problems"][0]["found"] == "without --manifest"
 
 
 def test_trials_with_a_trajectory_that_the_repo_lacks_stay(script, proved, hub):

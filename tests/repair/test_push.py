@@ -7,13 +7,16 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
-from push_runs import Pusher, StandInUploader, said
+from push_runs import NOW, Pusher, StandInUploader, no_progress, said
 
 from audit_runs import BENCHMARK, GOOD, MODEL, ORG, SERVED, AuditedRun, settle
+from benchwright.audit.manifest import NO_HINT
 from benchwright.contract import DRY_RUN, Exit
 from benchwright.rehearsal.harbor_jobs import JobShape
 from benchwright.repair.push.names import made_id
+from benchwright.repair.push.options import PushOptions, audited
 from eval_databases import numbered
+from trace_jobs import TALK
 
 LINK = f"https://huggingface.co/datasets/{ORG}/small_bench_real-model-8B_20260901-traces"
 ERRED = (*GOOD[:11], "no-sandbox")
@@ -126,6 +129,11 @@ def test_an_upload_alone_is_told(pusher, tmp_path):
     pusher.push(run, skip_hf=False)
     repo = f"{ORG}/{run.tag}-traces"
     pusher.hub.add(repo, sorted(run.truth.states)[1:])
+    assert pusher.push(run, skip_hf=False, apply=False).data["upload"] is None  # the other one left no trajectory
+    talk = run.folder / sorted(run.truth.states)[0] / "agent" / "trajectory.json"
+    talk.parent.mkdir()
+    talk.write_text(json.dumps(TALK))
+    settle(run.folder)
     row = f"row {run.aggregate['id']} says all of it in "
     dry = pusher.push(run, skip_hf=False, apply=False)
     assert dry.summary.startswith(f"{DRY_RUN}; {run.tag}: traces to {repo}; {row}")
@@ -366,7 +374,7 @@ def test_a_benchmark_that_an_interrupted_push_made_gets_its_tasks(pusher, tmp_pa
     assert pusher.count()["sandbox_benchmark_tasks"] == 4
 
 
-def test_of_several_evals_one_is_named_and_the_run_keeps_one_row(pusher, tmp_path):
+def test_of_several_evals_each_that_is_named_gets_a_row(pusher, tmp_path):
     run = AuditedRun(tmp_path, shape=JobShape(source=BENCHMARK, attempts=6), kinds=GOOD * 2)
     config = json.loads((run.folder / "config.json").read_text())
     config |= {"n_attempts": 3, "agents": [*config["agents"], config["agents"][0] | {"name": "openhands"}]}
@@ -383,7 +391,36 @@ def test_of_several_evals_one_is_named_and_the_run_keeps_one_row(pusher, tmp_pat
     assert (outcome.exit, said(outcome)) == (Exit.DONE, [])
     assert (pusher.count()["sandbox_jobs"], pusher.count()["sandbox_trials"]) == (1, 12)
     other = pusher.push(run, agent="terminus-2")
-    assert [code for code, _ in said(other)] == ["contested"]
+    assert (other.exit, said(other)) == (Exit.DONE, [])
+    legs = audited_legs(pusher, run)
+    assert {str(job["id"]) for job in pusher.table("sandbox_jobs")} == {*legs[0].run.eval_ids.values()}
+    for leg in legs:
+        assert leg.facts.rows is not None
+        assert {row.agent for row in leg.facts.rows if row.of_run == "yes"} == {leg.facts.agent}
+        assert {row.of_run for row in leg.facts.rows} == {"yes", "no"}
+        assert pusher.push(run, agent=leg.facts.agent).data["plan"]["changes"] == []
+
+
+def test_a_row_of_another_id_is_the_runs_by_its_trials(pusher, tmp_path):
+    run = AuditedRun(tmp_path)
+    manifest = tmp_path / "runs.csv"
+    manifest.write_text(f"job_dir,row_id\n{run.folder},{numbered(7)}\n")
+    assert pusher.push(run, manifest=manifest).exit is Exit.DONE
+    (leg,) = audited_legs(pusher, run)
+    assert [(row.id, row.of_run) for row in leg.facts.rows or ()] == [(numbered(7), "yes")]
+    assert pusher.push(run).data["plan"]["changes"] == []
+    pusher.rows.execute("DELETE FROM sandbox_trial_model_usage")
+    pusher.rows.execute(
+        f"UPDATE sandbox_trials SET id = '{numbered(8)}' WHERE id = (SELECT id FROM sandbox_trials ORDER BY 1 LIMIT 1)"
+    )
+    (leg,) = audited_legs(pusher, run)
+    assert [row.of_run for row in leg.facts.rows or ()] == ["maybe"]
+
+
+def audited_legs(pusher, run):
+    """The evals of a run, as an audit without a manifest has them."""
+    asked = PushOptions(place=str(run.folder), skip_hf=True, benchmarks=pusher.root / "benchmarks.yaml")
+    return audited(asked, NO_HINT, now=NOW, talk=lambda text: None, progress=no_progress).legs
 
 
 def test_the_launchs_configuration_and_version_stay(pusher, tmp_path):

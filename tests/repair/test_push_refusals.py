@@ -251,6 +251,26 @@ def test_another_agent_is_another_pair(pusher, tmp_path):
     assert pusher.push(run).exit == Exit.DONE
 
 
+def test_a_pair_is_of_the_agent_that_was_named(pusher, tmp_path):
+    run = AuditedRun(tmp_path)
+    run.row(pusher.rows, username="grace", job_name="another", agent=pusher.rows.agent("terminus-2"))
+    pusher.rows.load()
+    assert pusher.push(run, agent="terminus-2-fork").exit == Exit.DONE
+
+
+def test_a_manifest_that_does_not_list_the_run_is_no_manifest_of_it(pusher, tmp_path):
+    run = AuditedRun(tmp_path)
+    manifest = tmp_path / "runs.csv"
+    manifest.write_text("job_dir,row_id\nelsewhere,\n")
+    outcome = pusher.push(run, manifest=manifest)
+    assert (outcome.exit, said(outcome)) == (Exit.USAGE, [("not-listed", f"{manifest} does not list it")])
+
+
+def test_no_traces_are_replaced_where_none_are_uploaded(pusher, tmp_path):
+    outcome = pusher.push(AuditedRun(tmp_path), replace_traces=True)
+    assert (outcome.exit, said(outcome)) == (Exit.USAGE, [("usage", "beside --skip-hf")])
+
+
 @pytest.mark.parametrize(
     ("served", "asked"), [("Terminus-2", None), ("openhands", "openhands"), ("OpenHands", "openhands"), ("old", None)]
 )

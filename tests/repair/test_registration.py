@@ -409,6 +409,21 @@ class TestTraces:
         linking.run("link-traces", row=job, link=self.LINK, job_dir=run.folder)
         assert only(rows, "sandbox_jobs", job)["hf_traces_link"] == self.LINK
 
+    def test_the_run_of_a_row_that_a_manifest_names(self, bench, rows, linking, hub, tmp_path):
+        run = AuditedRun(tmp_path)
+        job = bench.job(job_name="other", hf_traces_link=None, trials=0, slurm_job_id="18")
+        bench.load()
+        run.upload(hub, self.REPO)
+        manifest = tmp_path / "runs.csv"
+        manifest.write_text(f"job_dir,row_id\n{run.tag},{job}\n")
+        told = {"row": job, "link": self.LINK, "manifest": manifest}
+        exit_code, problem = refused(linking, "link-traces", **told)
+        assert (exit_code, problem.where, problem.found) == (Exit.USAGE, "--manifest", "without --job-dir")
+        exit_code, problem = refused(linking, "link-traces", **told, job_dir=run.folder)
+        assert (exit_code, problem.code) == (Exit.USAGE, "not-listed")
+        linking.run("link-traces", **told, job_dir=run.folder, jobs_root=run.folder.parent)
+        assert only(rows, "sandbox_jobs", job)["hf_traces_link"] == self.LINK
+
     def test_a_link_to_traces_that_are_there_stays(self, bench, rows, linking, hub):
         job = bench.job(job_name="run", hf_traces_link="https://huggingface.co/datasets/o/old")
         bench.load()

@@ -98,8 +98,8 @@ def gathered(options: AuditOptions, *, now: datetime, talk: Callable[[str], None
     talk(f"reading {counted(len(entries), 'job folder')}{buckets}")
     try:
         found = gather(entries, sources, now=now, progress=progress)
-        if asked.passed_over is not None:
-            found.troubles.tell(asked.passed_over)
+        for remark in asked.remarks:
+            found.troubles.tell(remark)
         return found
     finally:
         if isinstance(database, EvalDatabase):

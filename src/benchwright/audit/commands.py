@@ -113,7 +113,8 @@ def deregister(facts: EvalFacts, row: RowFacts) -> str:
 def link(facts: EvalFacts, row: RowFacts, repo: str) -> str:
     """The link to traces that are there. The run is named with it, whose trials the traces have to be of."""
     place = () if facts.buckets else _place(facts)
-    return repair(facts, "link-traces", row, "--link", f"https://huggingface.co/datasets/{repo}", *place)
+    told = _given(facts, "manifest", "jobs_root") if place else ()
+    return repair(facts, "link-traces", row, "--link", f"https://huggingface.co/datasets/{repo}", *place, *told)
 
 
 def _place(facts: EvalFacts) -> tuple[str, ...]:

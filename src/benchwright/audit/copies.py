@@ -12,8 +12,8 @@ from benchwright.audit.run import Leg, Run
 def without_copies(legs: Sequence[Leg]) -> list[Leg]:
     """The evals, those in a run's further folders marked as copies of what is in the one with most valid trials.
 
-    Folders are of one run where they have Harbor's id of it in common, or a row of the database. Of folders with as
-    many trials the first by its path counts.
+    Folders are of one run where they have Harbor's id of it in common, or a row of the database. One with trials comes
+    before an aggregate alone, which proves none. Of folders with as many trials the first by its path counts.
     """
     of_run: dict[Run, list[Leg]] = {}
     for leg in legs:
@@ -49,9 +49,10 @@ def _signs(run: Run, legs: Sequence[Leg]) -> Iterator[str]:
     yield from (f"row {row.id}" for leg in legs for row in leg.facts.rows or () if row.of_run == "yes")
 
 
-def _rank(legs: Sequence[Leg]) -> tuple[int, int, str]:
+def _rank(legs: Sequence[Leg]) -> tuple[bool, int, int, str]:
     trials = [leg.facts.trials for leg in legs if leg.facts.trials is not None]
-    return -sum(one.valid for one in trials), -sum(one.attempted for one in trials), _folder(legs)
+    unproved = not any(one.whole for one in trials)
+    return unproved, -sum(one.valid for one in trials), -sum(one.attempted for one in trials), _folder(legs)
 
 
 def _folder(legs: Sequence[Leg]) -> str:

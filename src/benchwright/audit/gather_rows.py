@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Literal
 
 from benchwright.audit.facts import EvalFacts, JobFacts, RowFacts
@@ -36,10 +37,14 @@ OfRun = Literal["yes", "no", "maybe"]
 
 @dataclass(frozen=True, slots=True)
 class FoundRows:
-    """The rows that may be a run's. Where ``whole`` is False there may be others, which this connection may not see."""
+    """The rows that may be a run's. Where ``whole`` is False there may be others, which this connection may not see.
+
+    ``by_trials`` are the ids of those that nothing else tells, and whose trials all are the run's, by Harbor's ids.
+    """
 
     rows: tuple[FoundRow, ...]
     whole: bool
+    by_trials: frozenset[str] = frozenset()
 
     @property
     def job_ids(self) -> frozenset[str]:
@@ -65,11 +70,33 @@ def find_rows(database: EvalDatabase, runs: Sequence[Run]) -> list[FoundRows | F
     """For each run the rows that may be its, or why they cannot be asked for.
 
     Raises:
-        Failure: as ``EvalDatabase.rows_of``.
+        Failure: as ``EvalDatabase.rows_of`` and ``EvalDatabase.records``.
     """
     whole = database.sees_everything
     answers = database.rows_of([run.names for run in runs])
-    return [answer if isinstance(answer, Failure) else FoundRows(answer, whole) for answer in answers]
+    unsure = [() if isinstance(rows, Failure) else _unsure(run, rows) for run, rows in zip(runs, answers, strict=True)]
+    trials = _trials_of(database, frozenset(chain.from_iterable(unsure)))
+    by_trials = [
+        frozenset(id for id in ids if trials[id] and trials[id] <= run.trial_ids)
+        for run, ids in zip(runs, unsure, strict=True)
+    ]
+    return [
+        rows if isinstance(rows, Failure) else FoundRows(rows, whole, own)
+        for rows, own in zip(answers, by_trials, strict=True)
+    ]
+
+
+def _unsure(run: Run, rows: Sequence[FoundRow]) -> tuple[str, ...]:
+    """The rows of which neither their ids nor their names tell whether they are a run's, and their trials might."""
+    return tuple(one.row.id for one in rows if run.trial_ids and _of_run_by_id(run, one.row) == "maybe")
+
+
+def _trials_of(database: EvalDatabase, rows: Collection[str]) -> Mapping[str, Set[str]]:
+    """The ids of the trials of some rows."""
+    found: dict[str, set[str]] = {row: set() for row in rows}
+    for trial in database.records("sandbox_trials", "job_id", sorted(rows), columns=("id", "job_id")) if rows else ():
+        found[trial["job_id"]].add(trial["id"].lower())
+    return found
 
 
 OtherRow = tuple[str, bool, bool]
@@ -95,7 +122,7 @@ def row_facts(found: FoundRows, leg: Leg, by: Judging) -> tuple[RowFacts, ...] |
 
     Where the connection may not see every row, those that it sees are facts, but that there is none of the eval is not.
     """
-    rows = tuple(_facts(one, leg, _of_run(leg, one, found.rows, by.scheduler), by) for one in found.rows)
+    rows = tuple(_facts(one, leg, _of_run(leg, one, found, by.scheduler), by) for one in found.rows)
     if not found.whole and not any(row.of_run == "yes" for row in rows):
         return f"{NOT_ALL_VISIBLE}: {SEES_ALL}"
     return rows
@@ -164,12 +191,17 @@ def _looked_at(found: FoundRow, leg: Leg, of_run: OfRun, by: Judging) -> RowFact
     )
 
 
-def _of_run(leg: Leg, found: FoundRow, rows: Sequence[FoundRow], scheduler: Scheduler) -> OfRun:
-    """Whether a row is an eval's: by its ids; by its name alone it may be, and is where its job ran as the run did."""
+def _of_run(leg: Leg, found: FoundRow, rows: FoundRows, scheduler: Scheduler) -> OfRun:
+    """Whether a row is an eval's: by its ids, or those of its trials.
+
+    By its name alone it may be, and is where its job ran as the run did.
+    """
     run, row = leg.run, found.row
-    said = _of_run_by_id(run, row)
+    if leg.key is not None and row.id.lower() in run.eval_ids.values():
+        return "yes" if row.id.lower() == run.eval_ids[leg.key] else "no"
+    said = "yes" if row.id in rows.by_trials else _of_run_by_id(run, row)
     if said == "maybe" and row.slurm_job_id and is_job_id(row.slurm_job_id):
-        of_name = [one for one in rows if one.row.job_name == run.tag]
+        of_name = [one for one in rows.rows if one.row.job_name == run.tag]
         if len(of_name) == 1 and ran_during(run, scheduler.standing(row.slurm_job_id)):
             said = "yes"
     if said != "yes" or leg.key is None or leg.run.job is None:

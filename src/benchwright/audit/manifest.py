@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -24,10 +25,11 @@ class Hint:
     """What a person says of a run, before anything else that says it; None is left to the folder.
 
     ``slurm_job_id`` is the job that ran it, ``row_id`` its row in the database, ``trials`` how many there should be,
-    ``traces`` the repo of its traces.
+    ``traces`` the repo of its traces. ``agent`` is that of a run of one eval: of several each trial tells its own.
     """
 
     slurm_job_id: str | None = None
+    agent: str | None = None
     model: str | None = None
     benchmark: str | None = None
     trials: int | None = None
@@ -112,18 +114,21 @@ def read_manifest(path: Path, root: Path | None) -> list[Entry]:
     return list(entries.values())
 
 
-def hint_in(entries: Iterable[Entry], folder: Path) -> Hint:
-    """What a manifest says of the run in a folder: by its path, or another one to the same results."""
+def hint_in(entries: Iterable[Entry], folder: Path) -> Hint | None:
+    """What a manifest says of the run in a folder: by its path, or another one to the same results; None where nothing.
+
+    Paths are the same where they lead to the same place, over whatever links.
+    """
     here = [entry for entry in entries if not entry.remote]
-    named = [entry for entry in here if entry.path.absolute() == folder.absolute()]
+    named = [entry for entry in here if os.path.realpath(entry.path) == os.path.realpath(folder)]
     place = None if named else _folders(folder)
     found = named or [entry for entry in here if place and _folders(entry.path) == place]
-    return found[0].hint if found else NO_HINT
+    return found[0].hint if found else None
 
 
-def _folders(path: Path) -> tuple[Path, ...] | None:
+def _folders(path: Path) -> tuple[str, ...] | None:
     try:
-        return resolve_job_folder(path).folders
+        return tuple(map(os.path.realpath, resolve_job_folder(path).folders))
     except Failure:
         return None
 
@@ -150,6 +155,7 @@ def _number(text: str) -> int:
 
 _READ: Mapping[str, tuple[Callable[[str], Any], str]] = {
     "slurm_job_id": (_job_id, "the id of a job, such as 4711"),
+    "agent": (str, "a name"),
     "model": (str, "a name"),
     "benchmark": (str, "a name"),
     "trials": (_number, "a whole number above 0"),

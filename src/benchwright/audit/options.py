@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -24,11 +24,13 @@ class AuditOptions:
     """What is asked for; see the script's help. Paths are as they were given.
 
     ``hint`` is what was said of the runs in ``job_dirs``, or of ``iris_job``, the one job of the buckets that is meant.
+    With ``all_listed`` the runs are ``job_dirs`` alone, and a manifest has to list each of them.
     """
 
     job_dirs: tuple[Path, ...] = ()
     jobs_root: Path | None = None
     manifest: Path | None = None
+    all_listed: bool = False
     iris: tuple[str, ...] = ()
     iris_jobs: Path | None = None
     iris_job: str | None = None
@@ -97,6 +99,8 @@ class AuditOptions:
         if self.iris_jobs and not self.iris:
             fix = "name them: --iris gs://BUCKET s3://OTHER"
             wrong("--iris-jobs", "without --iris", "the buckets of its jobs, too", fix)
+        if self.all_listed and self.jobs_root and not self.manifest:
+            wrong("--jobs-root", "without --manifest", "what a manifest's paths are below", "leave it out")
         if self.cache and not self.remember:
             wrong("--no-cache", "beside --cache", "one of them", "leave one of them out")
         if self.report and self.report.suffix not in _REPORTS:
@@ -108,10 +112,10 @@ class AuditOptions:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The runs that are asked for, each once, and what is to be told of folders that were passed over."""
+    """The runs that are asked for, each once, and what is to be told of folders that were passed over or not listed."""
 
     entries: tuple[Entry, ...] = ()
-    passed_over: Problem | None = None
+    remarks: tuple[Problem, ...] = ()
 
     @classmethod
     def by(cls, options: AuditOptions) -> Asked:
@@ -120,34 +124,44 @@ class Asked:
         Where they name a run, a manifest says more of it, and else only what is in a bucket that they name.
 
         Raises:
-            Failure: the manifest or the folder of jobs is none; as ``read_manifest`` and ``find_jobs``.
+            Failure: the manifest lacks a run that it has to list (code ``not-listed``), or it or the folder of jobs is
+                none; as ``read_manifest`` and ``find_jobs`` (exit 2).
         """
         entries = [Entry(path, options.hint) for path in options.job_dirs]
-        passed_over = None
+        remarks: list[Problem] = []
         if options.manifest is not None:
             listed = read_manifest(options.manifest, options.jobs_root)
             alone = options.iris_job
             of_iris = [one for one in listed if one.remote and alone in (None, one.path.name)]
             if entries:
-                entries = [replace(entry, hint=entry.hint.over(hint_in(listed, entry.path))) for entry in entries]
+                told = [(entry, hint_in(listed, entry.path)) for entry in entries]
+                remarks += [_not_listed(options.manifest, entry.path) for entry, hint in told if hint is None]
+                if remarks and options.all_listed:
+                    raise Failure(remarks, exit=Exit.USAGE)
+                entries = [replace(entry, hint=entry.hint.over(hint or NO_HINT)) for entry, hint in told]
                 entries += of_iris if options.iris else []
             else:
                 entries = listed if alone is None else of_iris
         elif options.jobs_root is not None:
             places = find_jobs(options.jobs_root)
             entries += [Entry(place.folders[0], place=place) for place in places]
-            passed_over = _passed_over(options.jobs_root, places)
+            remarks += _passed_over(options.jobs_root, places)
         once: dict[Path, Entry] = {}
         for entry in entries:
             once.setdefault(entry.path.absolute(), entry)
-        return cls(tuple(once.values()), passed_over)
+        return cls(tuple(once.values()), tuple(remarks))
 
 
 def _absolute(path: Path | None) -> str | None:
     return as_text(str(path.absolute())) if path is not None else None
 
 
-def _passed_over(root: Path, places: Iterable[JobPlace]) -> Problem | None:
+def _not_listed(manifest: Path, folder: Path) -> Problem:
+    where, found = as_text(str(folder)), f"{as_text(str(manifest))} does not list it"
+    return Problem("not-listed", where, found, "a line with its job_dir", "add one, or leave --manifest out")
+
+
+def _passed_over(root: Path, places: Iterable[JobPlace]) -> Iterator[Problem]:
     """The folders in a folder of jobs that are none: a run that never wrote its own is among them."""
     whole = root.resolve() if ".." in root.parts else root.absolute()
     jobs = {folder.relative_to(whole).parts[0] for place in places for folder in place.folders}
@@ -157,8 +171,8 @@ def _passed_over(root: Path, places: Iterable[JobPlace]) -> Problem | None:
         if folder.name not in jobs and folder.name[0] != "." and folder.is_dir()
     )
     if not others:
-        return None
+        return
     number = "1 folder that is no Harbor job" if len(others) == 1 else f"{counted(len(others), 'folder')} that are none"
     found = f"{number}, passed over: {some(map(as_text, others), _MOST_NAMED)}"
     look = "give one as JOB_DIR to be told what it is: a run that failed at once has no job's folder"
-    return Problem("not-a-job", str(root), found, "Harbor jobs", look)
+    yield Problem("not-a-job", str(root), found, "Harbor jobs", look)

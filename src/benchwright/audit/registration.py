@@ -94,7 +94,7 @@ def _row_incomplete(facts: EvalFacts) -> Decision | None:
             return Decision("STOP", f"row {row.id} of {row.owner} {lacking}: tell them")
         linked = _linked(facts, row)
         has_all = linked is not None and linked.shared >= facts.trials.valid
-        action = _push(facts, row, "write the row once more", traces=not has_all)
+        action = _push(facts, row, "write the row once more", traces=not has_all, renew=True)
         return Decision("UPLOAD", f"row {row.id} {lacking}", (action,))
     return None
 
@@ -137,10 +137,10 @@ def lacks(row: RowFacts, trials: TrialFacts) -> str | None:
     return None
 
 
-def _push(facts: EvalFacts, row: RowFacts, why: str, *, traces: bool) -> Action:
-    """The push of a run that has a row, which may say what the run does not."""
+def _push(facts: EvalFacts, row: RowFacts, why: str, *, traces: bool, renew: bool = False) -> Action:
+    """The push of a run that has a row, which may say what the run does not; ``renew`` writes over it."""
     named = replace(facts, model=facts.model or row.model, benchmark=facts.benchmark or row.benchmark)
-    return commands.push(named, why, traces=traces, repo=row.link, renew=True)
+    return commands.push(named, why, traces=traces, repo=row.link, renew=renew)
 
 
 def _filled(repos: Iterable[TraceRepo]) -> list[TraceRepo]:
@@ -170,7 +170,8 @@ def _traces_of(facts: EvalFacts, row: RowFacts) -> Decision | None:
             return Decision("STOP", f"{row.link}, which row {row.id} links, holds another run's traces")
         if linked.is_from_before(facts.trials.valid):
             gone = counted(linked.compared - linked.shared, "trial")
-            return Decision("UPLOAD", f"{row.link} has traces of {gone} from before a resume", upload)
+            anew = (_push(facts, row, "upload them and link them", traces=True, renew=True),)  # its trials went, too
+            return Decision("UPLOAD", f"{row.link} has traces of {gone} from before a resume", anew)
         return None
     filled = _filled(repos)
     if filled:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any
+from uuid import UUID, uuid5
 
 import msgspec
 
@@ -37,9 +39,19 @@ class Run:
 
     @cached_property
     def row_ids(self) -> tuple[str, ...]:
-        """The ids of rows that are this run's: that of its launch, and that of its result."""
-        own = (*self._recorded("DB_JOB_ID"), self.result_id)
+        """The ids of rows that are this run's: that of its launch, that of its result, and those of its evals."""
+        own = (*self._recorded("DB_JOB_ID"), self.result_id, *self.eval_ids.values())
         return tuple(dict.fromkeys(id.lower() for id in (self.hint.row_id, *own) if id))
+
+    @cached_property
+    def eval_ids(self) -> Mapping[str, str]:
+        """The ids that rows of its evals get, by Harbor's keys, where it holds several: made of the run's own."""
+        keys = tuple(self.job.evals) if self.job else ()
+        try:
+            own = UUID(self.result_id or self.hint.row_id or "")
+        except ValueError:
+            return {}
+        return {key: str(uuid5(own, key)) for key in keys} if len(keys) > 1 else {}
 
     def _recorded(self, name: str) -> list[str]:
         """The ids that its launch left on record: several where its shards were launched one by one."""
@@ -83,6 +95,11 @@ class Run:
         """The latest time that it names or shows."""
         own = (self.began, self.job.aggregate.updated, self.ended) if self.job else ()
         return max((time for time in (*own, self.written) if time is not None), default=None)
+
+    @cached_property
+    def trial_ids(self) -> frozenset[str]:
+        """Harbor's ids of its trials."""
+        return frozenset(trial.id.lower() for trial in self.job.trials if trial.id) if self.job else frozenset()
 
     @cached_property
     def trial_names(self) -> frozenset[str]:

@@ -26,14 +26,15 @@ _NO_REPO, _NO_FILES = "RepoNotFound", ("RevisionNotFound", "EntryNotFound")
 class FoundTraces:
     """What a repo holds: ``trials`` are those of its first file with rows, None where they have no column.
 
-    Where all of it was looked at, they are those of every file, and ``runs`` the ids of the jobs that rows name; None
-    where a file has no such column.
+    Where all of it was looked at, they are those of every file, ``runs`` the ids of the jobs that rows name, None where
+    a file has no such column, and ``columns`` are those that any file with rows has.
     """
 
     state: Literal["filled", "empty", "absent"]
     rows: int | None = None
     trials: frozenset[str] | None = None
     runs: frozenset[str] | None = None
+    columns: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +73,20 @@ class TraceHub:
         if files is None:
             return FoundTraces("absent")
         most = len(files) if whole else _MOST_SHARDS
-        rows, lacking = 0, set[str]()
+        rows, lacking, columns = 0, set[str](), set[str]()
         names: dict[str, frozenset[str]] = {}
         for path, size in files[:most]:
             wanted = (_TRIAL, _RUN) if whole else () if names else (_TRIAL,)
-            here, found = self._read(repo, path, size, wanted)
+            here, found, own = self._read(repo, path, size, wanted)
             rows += here
+            columns |= own if whole and here else set()
             lacking |= {column for column in wanted if whole and here and column not in found}
             names |= {column: names.get(column, frozenset()) | values for column, values in found.items()}
         if not rows and len(files) <= most:
             return FoundTraces("empty", rows=0)
         told = {column: values for column, values in names.items() if column not in lacking}
-        return FoundTraces("filled", rows if len(files) <= most else None, told.get(_TRIAL), told.get(_RUN))
+        count = rows if len(files) <= most else None
+        return FoundTraces("filled", count, told.get(_TRIAL), told.get(_RUN), frozenset(columns))
 
     def files(self, repo: str) -> HubFiles | None:
         """The files of a dataset as they are now, None where there is no such repo.
@@ -124,20 +127,20 @@ class TraceHub:
 
     def _read(
         self, repo: str, path: str, size: int, columns: Iterable[str]
-    ) -> tuple[int, Mapping[str, frozenset[str]]]:
-        """The rows of a Parquet file, and the different values of those of the columns that it has."""
+    ) -> tuple[int, Mapping[str, frozenset[str]], set[str]]:
+        """The rows of a Parquet file, the different values of those of the columns that it has, and what it has."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         try:
             file = pq.ParquetFile(_Remote(self, repo, path, size), pre_buffer=False)
-            rows = file.metadata.num_rows
+            rows, there = file.metadata.num_rows, set(file.schema_arrow.names)
             told = _told(file.metadata.metadata or {})
             if told is not None:
-                return rows, {column: told[column] for column in columns}
-            here = [column for column in columns if rows and column in file.schema_arrow.names]
+                return rows, {column: told[column] for column in columns}, there
+            here = [column for column in columns if rows and column in there]
             table = file.read(columns=here, use_threads=False) if here else None
-            return rows, {column: _different(table.column(column)) for column in here} if table is not None else {}
+            return rows, {column: _different(table.column(column)) for column in here} if table else {}, there
         except (pa.ArrowException, OSError) as error:
             said = " ".join(str(error).split())[:200]
             problem = Problem(

@@ -184,7 +184,9 @@ def prove(
     Raises:
         Failure: as the audit does.
     """
-    found = gathered(AuditOptions(job_dirs=(job_dir,), **options), now=now, talk=talk, progress=progress)
+    asked = AuditOptions(job_dirs=(job_dir,), all_listed=True, **options)
+    asked.check()
+    found = gathered(asked, now=now, talk=talk, progress=progress)
     audited = audit(found.facts, now=now)
     against = [(problem, found.troubles.exit or Exit.NO) for problem in found.troubles.problems]
     for one in audited:

@@ -20,6 +20,7 @@ from benchwright.harbor.scan import RESULT, as_text, real_names
 from benchwright.harbor.traces.card import card, names_of
 from benchwright.harbor.traces.counts import LeftOut, TraceCounts
 from benchwright.harbor.traces.labels import labels_of
+from benchwright.harbor.traces.schema import schema
 from benchwright.harbor.traces.shards import Shards, TraceFile
 from benchwright.harbor.traces.trajectories import Episodes
 from benchwright.harbor.traces.trial_files import TrialFiles
@@ -49,8 +50,8 @@ class TraceOptions:
 class TraceDataset:
     """A dataset in a folder: its files, the card and the provenance among them, and what is in it.
 
-    ``trials`` are the names in its rows, ``own`` those of every trial of the run, ``counting`` those that its score is
-    of. ``incomplete`` trials have rows, but not all that was asked for.
+    ``trials`` are the names in its rows, ``columns`` what each row has, ``own`` the names of every trial of the run,
+    ``counting`` those that its score is of. ``incomplete`` trials have rows, but not all that was asked for.
     """
 
     run: str
@@ -59,6 +60,7 @@ class TraceDataset:
     files: tuple[TraceFile, ...]
     rows: int
     trials: frozenset[str]
+    columns: frozenset[str]
     own: frozenset[str]
     counting: frozenset[str]
     left_out: tuple[LeftOut, ...]
@@ -156,6 +158,7 @@ class TracePlan:
             files=tuple(shards.files),
             rows=counts.rows,
             trials=frozenset(counts.trials),
+            columns=frozenset(schema(sharegpt=self.options.sharegpt).names),
             own=self.own | frozenset(counts.trials),
             counting=self.counting,
             left_out=tuple(left_out),

@@ -111,8 +111,7 @@ class _Pushing:
         remarks: list[Problem] = []
         with self._database() as database:
             link = self._link_to_be(remarks)
-            repo = repo_of_link(link) if link else None
-            uploads = repo if repo and not self.options.skip_hf and not is_there(self.leg.facts, repo) else None
+            uploads = self._repo_to_fill(link, folders)
             if uploads:
                 link = uploader.upload(folders[0], uploads, apply=False)
             plan = self._plan(self._push(folders), link, database)
@@ -212,12 +211,14 @@ class _Pushing:
         return () if isinstance(rows, str) else tuple(scored(self.leg.learned(rows=rows).facts))
 
     def _new_id(self) -> str:
-        """The id of a row to be made: the run's own, or the one that a person gave it.
+        """The id of a row to be made: the run's own, or the one that a person gave it; of several evals, one for each.
 
         Raises:
             Failure: the run has none (code ``no-run-id``, exit 2).
         """
         tag = self.leg.facts.run_tag
+        if self.leg.key is not None and self.leg.key in self.leg.run.eval_ids:
+            return self.leg.run.eval_ids[self.leg.key]
         id = self.leg.run.hint.row_id or self.leg.run.result_id
         try:
             return str(UUID(id or ""))
@@ -270,16 +271,26 @@ class _Pushing:
         Raises:
             Failure: what is there does not turn out to be the run's traces (exit 5), or as ``TraceUploader.upload``.
         """
-        repo = repo_of_link(link) if link else None
-        if repo is None or self.options.skip_hf or is_there(self.leg.facts, repo):
+        repo = self._repo_to_fill(link, folders)
+        if repo is None:
             return None
         self.talk(f"uploading the traces to {repo}")
         link = uploader.upload(folders[0], repo, apply=True)
         check_uploaded(open_hub(self.settings, writes=False), self.leg.run, repo)
         return link
 
+    def _repo_to_fill(self, link: str | None, folders: tuple[Path, ...]) -> str | None:
+        """The repo that the traces are to be uploaded to, None where they are there or are none of this push's."""
+        repo = repo_of_link(link) if link else None
+        if repo is None or self.options.skip_hf:
+            return None
+        hub = open_hub(self.settings, writes=False)
+        there = not self.options.replace_traces and is_there(self.leg.facts, repo, folders[0], hub)
+        return None if there else repo
+
 
 def _named_by(run: Run, row_id: str) -> NamedBy:
     """What says that a row is a run's."""
-    ids = [(id or "").lower() for id in (run.result_id, run.hint.row_id)]
-    return "itself" if row_id == ids[0] else "manifest" if row_id == ids[1] else "launch"
+    if row_id in ((run.result_id or "").lower(), *run.eval_ids.values()):
+        return "itself"
+    return "manifest" if row_id == (run.hint.row_id or "").lower() else "launch"

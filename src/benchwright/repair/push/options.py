@@ -22,12 +22,16 @@ Talk = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushOptions:
-    """What is asked for; see the script's help. ``place`` is a folder, or the address of one in a bucket."""
+    """What is asked for; see the script's help. ``place`` is a folder, or the address of one in a bucket.
+
+    ``forced`` is about the row alone, and ``replace_traces`` about traces of this run that hold more.
+    """
 
     place: str
     hf_repo: str | None = None
     skip_hf: bool = False
     forced: bool = False
+    replace_traces: bool = False
     asked: Asked = NO_NAMES
     username: str | None = None
     manifest: Path | None = None
@@ -61,17 +65,19 @@ class PushOptions:
             Failure: ``--hf-repo`` is none (exit 2).
         """
         traces = repo_asked_for(self.hf_repo) if self.hf_repo else None
-        return Hint(model=self.asked.model, benchmark=self.asked.benchmark, traces=traces)
+        asked = self.asked
+        return Hint(agent=asked.agent, model=asked.model, benchmark=asked.benchmark, traces=traces)
 
 
 def audited(options: PushOptions, hint: Hint, *, now: datetime, talk: Talk, progress: ShowProgress) -> Gathered:
     """The facts of the run, as the audit gathers them.
 
     Raises:
-        Failure: as ``audit.command.gathered`` does; there is no such Iris job (code ``no-such-job``, exit 1).
+        Failure: options that do not go together (exit 2); as ``audit.command.gathered`` does; there is no such Iris job
+            (code ``no-such-job``, exit 1).
     """
-    if options.jobs_root and not options.manifest:
-        raise usage_error("--jobs-root", "without --manifest", "what a manifest's paths are below", "leave it out")
+    if options.replace_traces and options.skip_hf:
+        raise usage_error("--replace-traces", "beside --skip-hf", "one of them", "leave one of them out")
     iris = options.iris
     asked = AuditOptions(
         job_dirs=() if iris else (Path(options.place),),
@@ -80,6 +86,7 @@ def audited(options: PushOptions, hint: Hint, *, now: datetime, talk: Talk, prog
         iris_job=iris.name if iris else None,
         hint=hint,
         manifest=options.manifest,
+        all_listed=True,
         jobs_root=options.jobs_root,
         profile=options.profile,
         benchmarks=options.benchmarks,

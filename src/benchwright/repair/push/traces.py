@@ -12,6 +12,8 @@ from benchwright.audit.run import Run
 from benchwright.audit.trace_hub import TraceHub
 from benchwright.audit.trace_names import ORGS_VARIABLE, repo_id, repo_of_link
 from benchwright.contract import usage_error
+from benchwright.harbor import resolve_job_folder
+from benchwright.harbor.traces import TraceOptions, plan_traces
 from benchwright.repair.registration.trace_link import check_traces
 
 
@@ -58,11 +60,22 @@ def repo_of_run(facts: EvalFacts, linked: str | None, asked: str | None, orgs: S
     return known or repo_id(orgs[0], f"{facts.run_tag}-traces")
 
 
-def is_there(facts: EvalFacts, repo: str) -> bool:
-    """Whether the audit found the traces of every valid trial in a repo, so that there is nothing to upload."""
+def is_there(facts: EvalFacts, repo: str, folder: Path, hub: TraceHub) -> bool:
+    """Whether a repo holds the traces of every trial that left some, so that there is nothing to upload.
+
+    Where the audit has not found all valid trials there, the repo is looked at whole, and the trials that it lacks in
+    the job's ``folder``: a trial may have left no trajectory. Names of trials that are gone are of an earlier leg.
+
+    Raises:
+        Failure: as ``TraceHub.look``, ``plan_traces`` and ``TracePlan.untold``.
+    """
     valid = facts.trials.valid if facts.trials is not None else 0
     found = next((one for one in facts.traces or () if one.name == repo), None)
-    return found is not None and bool(found.of_this_run) and found.shared >= valid
+    if found is None or not found.of_this_run or found.shared >= valid:
+        return found is not None and bool(found.of_this_run)
+    there = hub.look(repo, whole=True).trials
+    plan = plan_traces(resolve_job_folder(folder), TraceOptions())
+    return there is not None and there <= plan.own and next(plan.untold(there), None) is None
 
 
 def check_uploaded(hub: TraceHub, run: Run, repo: str) -> None:

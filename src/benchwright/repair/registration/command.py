@@ -11,7 +11,8 @@ from pathlib import Path
 from benchwright.audit.command import gathered
 from benchwright.audit.gather import ShowProgress
 from benchwright.audit.grandfather import read_grandfathered
-from benchwright.audit.options import AuditOptions
+from benchwright.audit.manifest import NO_HINT, Hint
+from benchwright.audit.options import Asked, AuditOptions
 from benchwright.audit.rows import WAITING
 from benchwright.audit.trace_hub import TraceHub
 from benchwright.contract import DRY_RUN, Exit, Failure, Outcome, Problem
@@ -118,7 +119,17 @@ class Registration:
     def _link_traces(self, database: EvalDatabase, owners: Owners, id: str) -> Repair:
         own = self._at_rest(database, owners, id)
         hub = TraceHub(self.settings.get("HF_ENDPOINT"), self.settings.get("HF_TOKEN"))
-        return link_traces(database, own, str(self.options.link), hub, self.options.job_dir)
+        return link_traces(database, own, str(self.options.link), hub, job_dir=self.options.job_dir, hint=self._hint())
+
+    def _hint(self) -> Hint:
+        """What the manifest says of the run in ``--job-dir``."""
+        options = self.options
+        if options.job_dir is None or options.manifest is None:
+            return NO_HINT
+        run = AuditOptions(
+            job_dirs=(options.job_dir,), manifest=options.manifest, jobs_root=options.jobs_root, all_listed=True
+        )
+        return Asked.by(run).entries[0].hint
 
     def _at_rest(self, database: EvalDatabase, owners: Owners, id: str) -> OwnRow:
         own = owners.row(database, id)
@@ -151,6 +162,7 @@ class Registration:
             iris_job=options.iris_job,
             iris_jobs=options.iris_jobs,
             manifest=options.manifest,
+            all_listed=True,
             jobs_root=options.jobs_root,
             profile=options.profile,
             slurm=options.slurm,

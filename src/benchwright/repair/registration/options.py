@@ -28,7 +28,7 @@ _JUDGING = ("manifest", "jobs_root", "profile", "benchmarks", "grandfather", "sl
 _TAKES = {
     "fix-benchmark": ("benchmarks",),
     "drop-stale": ("row",),
-    "link-traces": ("job_dir",),
+    "link-traces": ("job_dir", "manifest", "jobs_root"),
     "deregister": ("job_dir", "iris", "iris_job", "iris_jobs", *_JUDGING),
 }
 """What else an action takes."""
@@ -91,6 +91,9 @@ class RepairOptions:
                     "--iris BUCKET ... --iris-job NAME, or --job-dir DIR",
                 )
             )
+        if self.action == "link-traces" and self.manifest and not self.job_dir:
+            expected = "the run that it is to tell of"
+            problems.append(Problem("usage", "--manifest", "without --job-dir", expected, "--job-dir DIR"))
         if self.jobs_root and not self.manifest:
             found, expected = "without --manifest", "what a manifest's paths are below"
             problems.append(Problem("usage", "--jobs-root", found, expected, "leave it out"))

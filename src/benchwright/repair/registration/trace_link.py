@@ -6,6 +6,7 @@ from pathlib import Path
 
 from benchwright.audit.facts import TraceRepo
 from benchwright.audit.gather_traces import repo_facts
+from benchwright.audit.manifest import NO_HINT, Hint
 from benchwright.audit.run import Run
 from benchwright.audit.trace_hub import TraceHub
 from benchwright.audit.trace_names import repo_of_link
@@ -21,10 +22,13 @@ DATASETS = "https://huggingface.co/datasets/"
 _UPLOAD = ".venv/bin/python scripts/harbor/make_and_upload_trace_dataset.py"
 
 
-def link_traces(database: EvalDatabase, own: OwnRow, link: str, hub: TraceHub, job_dir: Path | None) -> Repair:
+def link_traces(
+    database: EvalDatabase, own: OwnRow, link: str, hub: TraceHub, *, job_dir: Path | None, hint: Hint = NO_HINT
+) -> Repair:
     """The row links the traces at ``link``, and nothing else of it changes.
 
-    Whose traces they are is told by the names of the run's trials, from its folder, or else from the database.
+    Whose traces they are is told by the names of the run's trials, from its folder, or else from the database. ``hint``
+    is what a person says of the run in ``job_dir``.
 
     Raises:
         Failure: ``link`` is none to a dataset, or ``job_dir`` no job's folder (exit 2); the repo is missing, empty or
@@ -44,7 +48,7 @@ def link_traces(database: EvalDatabase, own: OwnRow, link: str, hub: TraceHub, j
     present = repo_of_link(row.hf_traces_link) if row.hf_traces_link else None
     if present == repo:
         return _repair(database, row, wanted, None)
-    names = _trial_names(database, row, job_dir)
+    names = _trial_names(database, row, job_dir, hint)
     check_traces(repo, repo_facts(names, repo, hub.look(repo)))
     if row.hf_traces_link and (present is None or hub.look(present).state == "filled"):
         found = f"it links {row.hf_traces_link}, where there are traces"
@@ -61,7 +65,7 @@ def link_traces(database: EvalDatabase, own: OwnRow, link: str, hub: TraceHub, j
     return _repair(database, row, wanted, update)
 
 
-def _trial_names(database: EvalDatabase, row: JobRow, job_dir: Path | None) -> frozenset[str]:
+def _trial_names(database: EvalDatabase, row: JobRow, job_dir: Path | None, hint: Hint) -> frozenset[str]:
     """What the run's trials are called."""
     if job_dir is None:
         trials = database.records("sandbox_trials", "job_id", [row.id], columns=("id", "trial_name"))
@@ -72,7 +76,7 @@ def _trial_names(database: EvalDatabase, row: JobRow, job_dir: Path | None) -> f
             raise Failure(Problem("unknown-traces", f"row {row.id}", found, "trials", fix), exit=Exit.REFUSED)
         return names
     place = resolve_job_folder(job_dir)
-    run = Run(tag=place.name, job=read_job(place))
+    run = Run(tag=place.name, job=read_job(place), hint=hint)
     if row.id not in run.row_ids and row.slurm_job_id not in run.slurm_ids and row.job_name != run.tag:
         found = f"{place.name} is another run: neither its ids nor its name are the row's"
         raise Failure(

@@ -27,7 +27,7 @@ class TraceCommand:
     repo: str
     rows: TraceOptions
     dataset: Path | None
-    forced: bool
+    replaces: bool
     apply: bool
 
 
@@ -46,8 +46,8 @@ def make_and_upload(asked: TraceCommand, settings: Mapping[str, str], progress: 
     with _folder(asked.dataset) as folder:
         dataset = plan.write(folder, progress, settings=settings)
         if asked.apply:
-            return _uploaded(upload(dataset, repo, hub, forced=asked.forced), dataset)
-        if isinstance(before, Standing) and not asked.forced:
+            return _uploaded(upload(dataset, repo, hub, replaces=asked.replaces), dataset)
+        if isinstance(before, Standing) and not asked.replaces:
             check_whole(repo, before, dataset)
         return _planned(repo, dataset, before)
 

@@ -26,7 +26,7 @@ class RunTraces:
 class Standing:
     """A repo before an upload: not there, without rows, or holding this run's traces, ``rows`` of them.
 
-    ``digests`` are those of its files at ``revision``, ``trials`` the names in the rows.
+    ``digests`` are those of its files at ``revision``, ``trials`` the names in the rows, ``columns`` what rows have.
     """
 
     state: Literal["absent", "empty", "held"]
@@ -34,6 +34,7 @@ class Standing:
     digests: dict[str, str]
     rows: int = 0
     trials: frozenset[str] = frozenset()
+    columns: frozenset[str] = frozenset()
 
     def lacks(self, file: TraceFile) -> bool:
         """Whether a file is not there as it is to be."""
@@ -65,24 +66,30 @@ def standing_of(hub: TraceHub, repo: str, run: RunTraces) -> Standing:
             raise _refused(repo, f"it holds {some(others)}")
         return Standing("empty", files.revision, digests)
     _check_own(repo, run, found)
-    return Standing("held", files.revision, digests, found.rows or 0, found.trials or frozenset())
+    return Standing("held", files.revision, digests, found.rows or 0, found.trials or frozenset(), found.columns)
 
 
 def check_whole(repo: str, before: Standing, dataset: TraceDataset) -> None:
     """Go on where a dataset has all of its run that the one in the repo has.
 
     Raises:
-        Failure: it lacks trials that count, or has fewer rows of the same ones (code ``fuller-traces``, exit 5).
+        Failure: it lacks trials that count, or columns, or has fewer rows of as many trials (code ``fuller-traces``,
+            exit 5).
     """
     lost = sorted((before.trials & dataset.counting) - dataset.trials)
     if lost:
         found = f"it holds {counted(len(lost), 'trial')} of this run that the new traces lack: {some(lost)}"
-    elif before.trials <= dataset.trials and dataset.rows < before.rows:
-        found = f"it holds {counted(before.rows, 'row')} of these trials, and the new traces {dataset.rows:,}"
+    elif columns := sorted(before.columns - dataset.columns):
+        found = f"its rows have what the new traces lack: {some(columns)}"
+    elif len(before.trials) <= len(dataset.trials) and dataset.rows < before.rows:
+        trials = counted(len(before.trials), "trial")
+        new = f"the new traces {dataset.rows:,} of {len(dataset.trials):,}"
+        found = f"it holds {counted(before.rows, 'row')} of {trials}, and {new}"
     else:
         return
     fix = (
-        "upload them to another repo, or make all of them: --filter none, --episodes all; --forced_update replaces them"
+        "upload them to another repo, or make all of them, by make_and_upload_trace_dataset.py: --filter none, "
+        "--episodes all, --to_sharegpt; --replace-traces replaces them"
     )
     raise Failure(Problem("fuller-traces", repo, found, "no more than the new traces", fix), exit=Exit.REFUSED)
 

@@ -50,8 +50,8 @@ def run_of(plan: TracePlan) -> RunTraces:
     return RunTraces(plan.run, plan.own, plan.job_id)
 
 
-def upload(dataset: TraceDataset, repo: str, hub: TraceHub, *, forced: bool = False) -> UploadedTraces:
-    """Bring a dataset to a repo, unless it is there, and read it back. ``forced`` replaces a fuller one of the run.
+def upload(dataset: TraceDataset, repo: str, hub: TraceHub, *, replaces: bool = False) -> UploadedTraces:
+    """Bring a dataset to a repo, unless it is there, and read it back. ``replaces`` puts it in a fuller one's place.
 
     Raises:
         Failure: the repo holds something else, or more (codes ``other-traces``, ``fuller-traces``), or somebody else
@@ -65,7 +65,7 @@ def upload(dataset: TraceDataset, repo: str, hub: TraceHub, *, forced: bool = Fa
         before = standing_of(hub, repo, run)  # somebody else may have been there first
     if before.revision is None:
         raise _differs(repo, "it was made, and is not there")
-    if not forced:
+    if not replaces:
         check_whole(repo, before, dataset)
     wanted = [file for file in dataset.files if before.lacks(file)]
     stale = before.stale(dataset.files)
@@ -103,17 +103,17 @@ def read_back(dataset: TraceDataset, repo: str, hub: TraceHub) -> str:
 class HubTraces:
     """Uploads of jobs' traces, last episodes, for those who only want the link.
 
-    ``settings`` are as of ``open_hub``, ``forced`` as of ``upload``.
+    ``settings`` are as of ``open_hub``, ``replaces`` as of ``upload``.
     """
 
-    def __init__(self, settings: Mapping[str, str], *, forced: bool = False) -> None:
-        self._settings, self._forced = settings, forced
+    def __init__(self, settings: Mapping[str, str], *, replaces: bool = False) -> None:
+        self._settings, self._replaces = settings, replaces
 
     def upload(self, folder: Path, repo: str, *, apply: bool) -> str:
         """Upload the traces of the run that a job's folder means, its shards as one; the dataset's link.
 
-        Without ``apply`` nothing is sent, and the link is the one that there would be. A Hub that does not tell what
-        the repo holds does not stop that.
+        Without ``apply`` nothing is sent, what the upload would refuse is refused, and the link is the one that there
+        would be. A Hub that does not tell what the repo holds does not stop that.
 
         Raises:
             Failure: no trial has a row (code ``no-traces``, exit 1); or as ``plan_traces``, ``TracePlan.write`` and
@@ -124,17 +124,20 @@ class HubTraces:
         if next(plan.untold(()), None) is None:
             fix = "register its score alone: --skip-hf"
             raise Failure(Problem("no-traces", plan.run, "no trial has a trajectory", "traces to upload", fix))
-        if not apply:
-            try:
-                standing_of(hub, repo, run_of(plan))
-            except Failure as failure:
-                if failure.exit is Exit.REFUSED:
-                    raise
+        try:
+            before = standing_of(hub, repo, run_of(plan))  # before the long work, not after it
+        except Failure as failure:
+            if apply or failure.exit is Exit.REFUSED:
+                raise
             return DATASETS + repo
-        standing_of(hub, repo, run_of(plan))  # before the long work, not after it
+        if not apply and (self._replaces or before.state != "held"):
+            return DATASETS + repo
         with tempfile.TemporaryDirectory(prefix="benchwright-traces-") as place:
             dataset = plan.write(Path(place) / "dataset", settings=self._settings)
-            return upload(dataset, repo, hub, forced=self._forced).link
+            if apply:
+                return upload(dataset, repo, hub, replaces=self._replaces).link
+            check_whole(repo, before, dataset)
+            return DATASETS + repo
 
 
 def _differs(repo: str, found: str) -> Failure:
