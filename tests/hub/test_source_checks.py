@@ -137,6 +137,11 @@ def test_a_number_only_in_an_image_or_behind_a_control(check):
         "the page, after opening the Benchmarks menu",
         "the page with AIME chosen in the menu",
         "the page (hover over the point of Nova 7B)",
+        'the card (expand "More results")',
+        'the page (press "All benchmarks")',
+        "the graphic in the blog",
+        "the page with the section expanded",
+        "the third point on the chart",
     ],
 )
 def test_origins_that_name_a_figure_or_a_control(origin):
@@ -161,6 +166,12 @@ def test_origins_that_name_a_figure_or_a_control(origin):
         "Table 2 of the model card (Image Understanding, Nova 7B column)",
         "Table 3 of the paper (Chart row, Bar column)",
         'the model card ("click on Figure 3, the bar chart")',
+        "the section on images.",
+        "the table below the graph",
+        "the list of selected tasks",
+        "Model Card (Charts)",
+        "results on charts",
+        "the model card, filtered results section",
     ],
 )
 def test_origins_that_name_neither_a_figure_nor_a_control(origin):
@@ -264,7 +275,11 @@ def test_the_row_of_another_model_and_a_column_without_the_benchmark(check):
         (("Nova-7B-Base|62.7",), "the number is that of Nova-7B-Base: is it the model in this repo?"),
         (("Nova 13B|62.7", "Peer|50"), "the number is that of Nova 13B: is it the model in this repo?"),
         (("Nova 7B v1.1|62.7",), "the number is that of Nova 7B v1.1: is it the model in this repo?"),
-        (("Nova 7B-0530|62.7", "Nova 7B|61"), "the table has Nova 7B by itself elsewhere: is this number the model's?"),
+        (("Nova 7B-0530|62.7", "Nova 7B|61"), "the number is that of Nova 7B-0530: is it the model in this repo?"),
+        (
+            ("Nova 7B (quick)|62.7", "Nova 7B|61"),
+            "the table has Nova 7B by itself elsewhere: is this number the model's?",
+        ),
         (("Peer|62.7", "Nova 7B|61"), "the table has Nova 7B elsewhere: is this number the model's?"),
         (("Nova 7B (ours)|62.7", "Peer|61"), None),
         (("Nova|62.7", "Peer|61"), None),
@@ -274,6 +289,25 @@ def test_the_row_of_another_model_and_a_column_without_the_benchmark(check):
 )
 def test_a_sibling_whose_name_is_longer_is_another_model(check, rows, text):
     told = check("Results of Nova 7B and others:", "", "|model|Logic-1k|", "|---|---|", *(f"|{row}|" for row in rows))
+    assert [one.text for one in told.questions] == ([text] if text else [])
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        (("Logic-1k|61", "Logic-1k Hard|62.7"), "the number is that of Logic-1k Hard: is it the score of logic-1k?"),
+        (("Logic-1k|61", "Hard / Logic-1kX|62.7"), "the number is that of Logic-1kX: is it the score of logic-1k?"),
+        (("Logic-1k|61", "Sums|62.7"), "the table has Logic-1k elsewhere: is this number that one's?"),
+        (
+            ("Logic-1k|61", "Logic-1k (5-shot)|62.7"),
+            "the table has Logic-1k by itself elsewhere: is this number that one's?",
+        ),
+        (("Logic-1k Hard|62.7", "Logic-1k|62.7"), None),
+        (("Logic-1k (5-shot)|62.7", "Sums|61"), None),
+    ],
+)
+def test_the_row_of_another_benchmark(check, rows, text):
+    told = check("Results on Logic-1k and others:", "", "|task|Nova 7B|", "|---|---|", *(f"|{row}|" for row in rows))
     assert [one.text for one in told.questions] == ([text] if text else [])
 
 

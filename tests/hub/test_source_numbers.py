@@ -49,6 +49,7 @@ def odd(text: str) -> list[tuple[str, str]]:
         ("https://nova.example/a 62.7", ["62.7"]),
         ("a latency of 62.7 seconds", ["62.7"]),
         ("$62.7^{+0.4}_{-0.3}$", ["62.7"]),
+        ("Nova has 62.7% accuracy higher than all", ["62.7"]),
         ("62.7^{\\dagger} 62.7$^{1}$ 62.7\\textsuperscript{a}", ["62.7"] * 3),
     ],
 )
@@ -83,6 +84,8 @@ def test_numbers_are_found_as_a_whole(text, found):
         ("a gain of 62.7 points", "62.7", "a difference"),
         ("62.7% relative improvement", "62.7", "a difference"),
         ("62.7 points higher", "62.7", "a difference"),
+        ("62.7% absolute better", "62.7", "a difference"),
+        ("62.7% accuracy gain", "62.7", "a difference"),
         ("60 (\u219162.7)", "62.7", "a difference"),
         ("\u0394 62.7", "62.7", "a difference"),
         ("it took 62.7 seconds", "62.7", "a time"),

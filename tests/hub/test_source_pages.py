@@ -47,6 +47,22 @@ def test_headers_of_several_rows_groups_and_spans():
     assert place.caption == "Table 4. All"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| | nova-7b |\n|---|---|\n| SSP | 62.7 |\n",
+        "| | nova-7b | |\n|---|---|---|\n| SSP | 1 | 62.7 |\n",
+        "| nova-7b | |\n|---|---|\n| 62.7 | SSP |\n",
+    ],
+)
+def test_the_only_header_of_a_line_is_no_group(text):
+    assert only(read_markdown(text)).group == ""
+
+
+def test_a_line_with_only_its_first_cell_is_a_group():
+    assert only(read_markdown("| | nova-7b |\n|---|---|\n| Agents | |\n| SSP | 62.7 |\n")).group == "Agents"
+
+
 def test_cells_without_end_tags_and_tables_within_tables():
     page = read_markup(
         "<table><tr><th>a<th>b<tr><td>Nova<td>62.7<tr><td>x<td><table><tr><td>in<td>9.36</table>y</table>"

@@ -62,13 +62,13 @@ def footnote(mark: str, text: str) -> str:
 def asks(hub, emulator, tmp_path):
     """The codes of the questions that a page raises, the one about its authors aside."""
 
-    def asks(text):
+    def asks(text, **more):
         emulator.add_model(MODEL, {"README.md": HEAD if text.startswith("<!DOCTYPE") else text})
         source = {"url": f"https://huggingface.co/{MODEL}", "name": "Model Card"}
         if text.startswith("<!DOCTYPE"):
             (tmp_path / "paper.html").write_text(text, "utf-8")
             source = {"url": "https://arxiv.org/abs/2601.01234", "name": "Paper", "file": "paper.html"}
-        result = {"dataset": "bench-org/logic-1k", "task_id": "logic", "value_text": "62.7", "source": source}
+        result = {"dataset": "bench-org/logic-1k", "task_id": "logic", "value_text": "62.7", "source": source, **more}
         path = tmp_path / "spec.json"
         path.write_text(json.dumps({"version": 1, "repos": [{"repo": MODEL, "results": [result]}]}))
         (told,) = check_spec(Spec.load(path), Sources(hub))
@@ -162,6 +162,14 @@ ASKED = {
         beside("Reproduced by a third party."),
         elsewhere("Results for all models were collected by an index."),
         rows(row="Nova 7B (reported)"),
+        rows(column="Logic-1k (3rd party)"),
+        rows(row="Nova 7B (3rd-party)"),
+        rows(column="Logic-1k (AA)"),
+        rows(column="Logic-1k (from paper)"),
+        rows(column="Logic-1k (from the Peer report)"),
+        rows(column="Logic-1k (from leaderboard)"),
+        sentence("Results provided by Epoch."),
+        beside("Scores were supplied by Epoch."),
     ],
     "tools": [
         rows(column="Logic-1k (w/ Python)"),
@@ -186,6 +194,9 @@ ASKED = {
         rows(column="Logic-1k (Python)"),
         elsewhere("Tool use is enabled for all benchmarks."),
         sentence("Search was allowed."),
+        rows("62.7‡", note="‡ With Python."),
+        rows("62.7[^1]", note="[^1]: With Python."),
+        rows("62.7ᵃ", note="ᵃ using code"),
     ],
     "inference": [
         rows(column="Logic-1k (maj@64)"),
@@ -362,10 +373,184 @@ HARMLESS = [
     elsewhere("An LLM judge grades the answers; accuracy was computed with the official script."),
     elsewhere("## References\n\n[1] A. Author. An independent evaluation of models with tools. 2025."),
     elsewhere("Only the language part of the network is fine-tuned."),
+    elsewhere("The results are provided by running our script."),
     elsewhere("Quantized versions are in separate repositories."),
 ]
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_what_is_harmless_raises_no_question(asks, text):
+    assert asks(text) == []
+
+
+LONGER = [
+    "Logic-1k Hard",
+    "Logic-1k-Hard",
+    "Logic-1k (Vision)",
+    "Logic-1kX",
+    "Logic-1k II",
+    "Logic-1k 2.0",
+    "Logic-1k v2",
+    "Logic-1k+",
+    "Logic-1k (88 tasks)",
+    "Logic-1k (n=88)",
+    "Logic-1k (mini)",
+    "Logic-1k (lite)",
+    "Logic-1k (hard)",
+    "Logic-1k (agentic)",
+    "Logic-1k Verified (pass@1)",
+    "Multi-Logic-1k",
+    "Multilingual Logic-1k",
+    "Logic-1k / Hard",
+]
+
+
+@pytest.mark.parametrize("header", LONGER)
+def test_another_benchmark_whose_name_has_this_ones_is_asked_about(asks, header):
+    assert "benchmark" in asks(rows(column=header))
+    others = f"{HEAD}| | Nova 7B |\n|---|---|\n| Logic-1k | 61.25 |\n| {header} | 62.7 |\n"
+    assert "benchmark" in asks(others)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "task", "header"),
+    [
+        ("TIGER-Lab/MMLU-Pro", "mmlu_pro", "MMLU-ProX"),
+        ("MMMU/MMMU_Pro", "mmmu_pro", "MMMU-Pro (Vision)"),
+        ("SWE-bench/SWE-bench_Verified", "verified", "SWE-bench Verified Mini"),
+        ("openai/gsm8k", "gsm8k", "GSM8K-Platinum"),
+        ("cais/hle", "hle", "HLE-Verified"),
+        ("MathArena/aime_2026", "aime_2026", "AIME 2026 II"),
+        ("harborframework/terminal-bench-2.0", "default", "Terminal-Bench 2.0-Hard"),
+        ("tiiuae/PBench", "pbench", "MCP-Bench"),
+        ("SWE-bench/SWE-bench_Verified", "verified", "Multi-SWE-bench Verified"),
+    ],
+)
+def test_other_benchmarks_that_there_are(asks, dataset, task, header):
+    told = {"dataset": dataset, "task_id": task}
+    assert asks(rows(column=header), **told) == ["benchmark"]
+    assert asks(f"{HEAD}On {header}, Nova 7B scores 62.7%.\n", **told) == ["benchmark"]
+
+
+@pytest.mark.parametrize(
+    ("dataset", "task", "header"),
+    [
+        ("MMMU/MMMU_Pro", "mmmu_pro_vision", "MMMU-Pro (Vision)"),
+        ("MMMU/MMMU_Pro", "mmmu_pro_vision", "MMMU_Pro Vision"),
+        ("cais/hle", "hle", "HLE"),
+        ("cais/hle", "hle", "HLE (Humanity's Last Exam)"),
+        ("cais/hle", "hle", "Humanity\u2019s Last Exam (no tools)"),
+        ("SWE-bench/SWE-bench_Verified", "verified", "SWE Bench Verified (Resolved)"),
+        ("Idavidrein/gpqa", "diamond", "GPQA-Diamond (Pass@1)"),
+        ("MathArena/aime_2026", "aime_2026", "AIME 2026 (Avg@32)"),
+        ("MathArena/aime_2026", "aime_2026", "AIME'2026"),
+    ],
+)
+def test_benchmarks_by_the_names_that_they_go_by(asks, dataset, task, header):
+    told = {"dataset": dataset, "task_id": task}
+    assert asks(rows(column=header), **told) == []
+    assert asks(f"{HEAD}On {header}, Nova 7B scores 62.7%.\n", **told) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nova 7B scores 61.2 on Logic-1k and 62.7 on Logic-1k Hard.",
+        "On Logic-1k and Logic-1k-Hard, Nova 7B scores 61.2 and 62.7.",
+        "Logic-1k (hard): 62.7",
+        "Logic-1k [mini]: 62.7",
+        "Logic-1k (v2): 62.7",
+    ],
+)
+def test_the_benchmark_that_a_sentence_names_at_the_number(asks, text):
+    assert asks(f"{HEAD}{text}\n") == ["benchmark"]
+
+
+def test_the_row_of_another_benchmark_beside_this_ones(asks):
+    told = f"{HEAD}Results on Logic-1k and Sums\n\n| | Nova 7B |\n|---|---|\n| Logic-1k | 61.25 |\n| Sums | 62.7 |\n"
+    assert asks(told) == ["benchmark"]
+    both = f"{HEAD}| | Nova 7B |\n|---|---|\n| Logic-1k | 61.25 |\n| Logic-1k (5-shot) | 62.7 |\n"
+    assert asks(both) == ["benchmark"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        sentence("Logic-1k has 1,000 questions."),
+        "{head}Nova 7B's accuracy on the Logic-1k benchmark is 62.7%.\n",
+        "{head}Nova 7B: Logic-1k 62.7, Sums 41.0.\n",
+        "{head}- **Logic-1k**: 62.7\n- **Logic-1k Hard**: 40.1\n",
+        "{head}Our Logic-1k score (62.7) leads.\n",
+        "{head}## Logic-1k\n\nNova 7B scores 62.7%.\n",
+        "{head}| | Logic-1k | Logic-1k Hard |\n|---|---|---|\n| Nova 7B | 62.7 | 40.1 |\n",
+        "{head}| Task | Nova 7B |\n|---|---|\n| Logic-1k | 62.7 |\n| Logic-1k Hard | 40.1 |\n",
+        "{head}| Task | Metric | Nova 7B |\n|---|---|---|\n| Logic-1k | exact match, 5-shot | 62.7 |\n",
+        "{head}| | Nova 7B |\n|---|---|\n| **Reasoning** | |\n| Logic-1k | 62.7 |\n| Sums | 1 |\n",
+        "{head}| | Nova 7B |\n|---|---|\n| **Logic-1k** | |\n| no tools | 62.7 |\n| Sums | 1 |\n",
+        rows(column="Logic-1k (Lee et al., 2025)"),
+        rows(column="Logic-1k [Lee et al. 2025b]"),
+        rows(column="Accuracy on Logic-1k"),
+        rows(column="Logic-1k test set (accuracy, %)"),
+        rows(column="Logic-1k (avg of 5 runs)"),
+        rows(column="Logic-1k (T=0.6, thinking)"),
+        rows(column="logic_1k"),
+        rows(column="Logic 1K<br>acc"),
+        rows(column="Logic-1k (0-shot, CoT)"),
+        rows(column="Logic-1k¹"),
+        "{head}## Main Logic-1k Results\n\nNova 7B scores 62.7%.\n",
+    ],
+)
+def test_the_benchmark_and_nothing_more(asks, text):
+    assert asks(text.replace("{head}", HEAD)) == []
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "Nova-7B-Think",
+        "Nova-7B-Zero",
+        "Nova-7B-Exp",
+        "Nova-7B-Vision",
+        "Nova-7B-2507",
+        "Nova 7B 2507",
+        "Nova 7B Air",
+        "Nova 7B 2.0",
+        "Nova 2 7B",
+        "SuperNova 7B",
+        "Super-Nova-7B",
+        "Nova-7BV",
+    ],
+)
+def test_other_models_whose_name_has_this_ones_are_asked_about(asks, row):
+    assert asks(rows(row=row)) == ["model"]
+
+
+@pytest.mark.parametrize("name", ["Nova-7B-Think", "Nova-7B-2507", "Nova 7B 2507", "Nova 2 7B", "SuperNova 7B"])
+def test_other_models_in_a_sentence(asks, name):
+    assert asks(f"{HEAD}On Logic-1k, {name} scores 62.7%.\n") == ["model"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            rows(row=row)
+            for row in (
+                "Nova-7B (ours)",
+                "Nova 7B Ours",
+                "Nova-7B-HF",
+                "Nova 7B's score",
+                "Nova 7B (5-shot)",
+                "nova_7b",
+            )
+        ),
+        rows(row="nova-ai/nova-7b"),
+        rows(row="Nova 7B<sup>1</sup>"),
+        f"{HEAD}| | Nova 7B |\n|---|---|\n| Logic-1k | 62.7 |\n",
+        f"{HEAD}On Logic-1k, Nova 7B reaches 62.7, and Nova-7B-based agents follow.\n",
+        f"{HEAD}Nova 7B 62.7 on Logic-1k.\n",
+        f"{HEAD}In 2026 Nova 7B has 62.7 on Logic-1k.\n",
+    ],
+)
+def test_the_model_and_nothing_more(asks, text):
     assert asks(text) == []

@@ -16,7 +16,7 @@ from benchwright.hub.model_repo import RepoMissing, model_repo
 from benchwright.hub.sources.find import Miss, Place, find
 from benchwright.hub.sources.naming import are_named, benchmark_names
 from benchwright.hub.sources.origin import is_finished, names_figure_or_control, propose
-from benchwright.hub.sources.questions import Evidence, Question, is_of, questions_of
+from benchwright.hub.sources.questions import Evidence, Question, is_about, is_of, questions_of
 from benchwright.hub.sources.reading import Document, Reading, Sources
 from benchwright.hub.spec import Result, Spec
 
@@ -168,7 +168,7 @@ def _same(reading: Reading, card: Reading) -> bool:
 
 
 def _likeliness(place: Place, named: tuple[str, ...], repo: str) -> int:
-    return 4 * are_named(named, place.words) + 2 * is_of(repo, place) + place.exact
+    return 4 * is_about(named, repo, place) + 2 * is_of(repo, place) + place.exact
 
 
 def _state(visible: list[Place], places: tuple[Place, ...]) -> State:

@@ -156,7 +156,7 @@ def _all(page: Page, search: _Search) -> Iterator[tuple[Number, Callable[[], Pla
 def _in_table(table: Table, row: int, column: int, number: Number, search: _Search) -> Place:
     cell = table.rows[row][column]
     text = cell.text if cell else ""
-    headers = table.row_header(row, column), table.column_header(row, column), shown(table.group(row))
+    headers = _headers(table, row, column)
     long = len(text) > _LONG_CELL
     cells = islice((shown(one.text) for one in table.rows[row] if one is not None and one.text), _MOST_QUOTED)
     return Place(
@@ -183,6 +183,12 @@ def _in_table(table: Table, row: int, column: int, number: Number, search: _Sear
         near=tuple(one for one in (text, *headers, table.caption, table.heading, table.before, *table.after) if one),
         table=table,
     )
+
+
+def _headers(table: Table, row: int, column: int) -> tuple[str, str, str]:
+    """The headers of a place: of its row, of its column, and the line over its rows, if that is another."""
+    above, group = table.column_header(row, column), shown(table.group(row))
+    return table.row_header(row, column), above, "" if group == above else group
 
 
 def _in_passage(passage: Passage, number: Number, search: _Search, beside: tuple[str, ...]) -> Place:

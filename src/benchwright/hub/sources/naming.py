@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from benchwright.hub.benchmarks import names
+from benchwright.hub.sources.additions import without_additions
 
-_SHORT = 5
 _NO_NAMES = frozenset({"all", "average", "default", "general", "main", "mean", "overall", "score", "test", "total"})
 _KINDS = (
     "instruct|instructed|instruction|chat|base|sft|rl|rlhf|dpo|preview|fp8|fp4|nvfp4|int4|int8|awq|gptq|gguf|lora|qat"
@@ -23,6 +24,18 @@ _SIBLING = re.compile(
     re.I,
 )
 """How the name of another model goes on behind the name of one."""
+_LONGER = re.compile(
+    r"(?P<attached>(?-i:[A-Z])\w*)|[-_](?!(?:based|bf16|class|derived|hf|level|like|ours|sized|style)\b)(?P<word>[^\W_]\w*)"
+    r"| \(?(?P<date>2\d(?:0[1-9]|1[0-2]))(?![\w.%])|[-_ ]\d+(?:\.\d+)?[-_ ]\d+(?:\.\d+)?\s?[bm]\b",
+    re.I,
+)
+"""Further ways: a letter at it, a word or a date that a hyphen joins, a date, a number before the size."""
+_LONG = 5
+"""Letters of a name that is hardly in another word by chance."""
+_NEAR = 200
+"""Characters behind a name that are looked at."""
+_APART = re.compile(r" (?P<word>[A-Z][\w.]*|\d[\w.]*)")
+"""How it goes on in a header, where no sentence does."""
 _SIZE = re.compile(r"[-_ (]{0,2}(\d+(?:\.\d+)?)\s?([bm])(?![a-z])", re.I)
 _VARIANT = re.compile(r"\d+(?:\.\d+)?[bmk]|instruct|chat|base|it|hf|fp8|bf16|gguf|awq|gptq|preview", re.I)
 
@@ -42,33 +55,31 @@ def model_names(repo: str) -> tuple[str, ...]:
 
 
 def are_named(told: Iterable[str], text: str) -> bool:
-    """Whether one of the names is in a text; a short one as a word of its own."""
-    squashed = _squash(text)
-    for name in told:
-        if len(_squash(name)) < _SHORT:
-            if re.search(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])", text, re.I):
-                return True
-        elif _squash(name) in squashed:
-            return True
-    return False
+    """Whether one of the names is in a text, as words of its own."""
+    return any(re.search(rf"{name_pattern(name).pattern}(?![^\W_])", text, re.I) for name in told)
 
 
-def sibling(repo: str, text: str) -> str:
+def sibling(repo: str, text: str, names: Sequence[str] = (), *, header: bool = False) -> str | None:
     """The name of another model that a text calls where it seems to name this one; "" where it does name this one.
 
-    ``Nova 7B Instruct`` is another than ``nova-7b``, and so is ``Nova 13B``.
+    ``Nova 7B Instruct`` is another than ``nova-7b``, and so are ``Nova 13B`` and ``SuperNova 7B``. None: it names
+    neither. ``names`` are those that count, all of them else; ``header``: the text is of headers, not of sentences.
     """
     own = re.sub(r"[-_]", " ", repo.rpartition("/")[2])
-    found = ""
-    for name in model_names(repo):
+    found: str | None = None
+    for name in names or model_names(repo):
         for place in name_pattern(name).finditer(text):
-            longer = _goes_on(text[place.end() :], own)
-            if not longer:
+            begin = _joined_before(text, place.start())
+            rest = re.split("\n| / ", text[place.end() : place.end() + _NEAR])[0]
+            longer = _goes_on(rest, own, header=header)
+            if not longer and re.match("[a-z]", rest):
+                continue
+            if not longer and begin == place.start():
                 return ""
-            found = found or text[place.start() : place.end() + longer].strip(" (")
+            found = found or text[begin : place.end() + longer].strip(" (")
         if found:
-            break
-    return found
+            return found
+    return _within(model_names(repo)[0], text)
 
 
 def is_exactly(repo: str, text: str) -> bool:
@@ -76,19 +87,40 @@ def is_exactly(repo: str, text: str) -> bool:
     return _squash(text) == _squash(model_names(repo)[0])
 
 
+@functools.lru_cache(maxsize=512)
 def name_pattern(name: str) -> re.Pattern[str]:
-    """What finds a name however it is spelt, though not within a longer word."""
-    letters = [re.escape(one) for one in name if one.isalnum()]
-    return re.compile(rf"(?<![^\W_]){'[^a-z0-9]{0,3}'.join(letters)}", re.I)
+    """What finds a name however it is spelt, though not at the end of a longer word."""
+    return re.compile(rf"(?<![^\W_]){_letters(name)}", re.I)
 
 
-def _goes_on(rest: str, own: str) -> int:
+def _letters(name: str) -> str:
+    return "[^a-z0-9]{0,3}".join(re.escape(one) for one in name if one.isalnum())
+
+
+def _within(name: str, text: str) -> str | None:
+    """The longer word that a text has a name at the end of; None where it has none."""
+    for place in re.finditer(rf"{_letters(name)}(?![^\W_])", text, re.I) if len(_squash(name)) >= _LONG else ():
+        before = re.search(r"[^\W\d_]+$", text[max(place.start() - 40, 0) : place.start()])
+        if before:
+            return f"{before[0]}{place[0]}"
+    return None
+
+
+def _joined_before(text: str, place: int) -> int:
+    """Where the word begins that a hyphen joins to what is at a place; the place itself where none does."""
+    joined = re.search(r"[^\W_]+[-_]$", text[max(place - 40, 0) : place])
+    return place - len(joined[0]) if joined else place
+
+
+def _goes_on(rest: str, own: str, *, header: bool) -> int:
     """How far the name of another model goes on, 0 where what follows a name says of no other one."""
     size = _SIZE.match(rest)
     begin = size.end() if size else 0
     if size and _SIZE.search(f" {own}") and not are_named([size[1] + size[2]], own):
         return begin
-    longer = _SIBLING.match(rest, begin)
+    longer = _SIBLING.match(rest, begin) or _LONGER.match(rest, begin)
+    if longer is None and header:
+        longer = _APART.match(without_additions(rest), begin)
     if longer is None or are_named([one for one in longer.groups() if one], own):
         return 0
     return longer.end()

@@ -47,8 +47,8 @@ _AFTER_DATE = re.compile(r"([-/:.])[0-9]+\1[0-9]|:[0-9]")
 _AFTER_NAME = re.compile(rf"(?!{_SECONDS})[A-Za-z]|-[A-Za-z]|_[A-Za-z0-9]|\u00d7")
 _AFTER_DIFFERENCE = re.compile(
     r"\s?(?:pp\b|%p\b|p\.p\.|percentage[- ]points?)"
-    r"|\s?(?:%|points?|pts?) (?:\w+ )?"
-    r"(?:improvement|gain|increase|reduction|drop|higher|lower|better|worse|above|below|ahead)\b",
+    r"|\s?(?:%|points?|pts?) (?:(?:\w+ )?(?:improvement|gain|increase|reduction|drop)"
+    r"|(?:(?:absolute|relative|much) )?(?:higher|lower|better|worse|above|below|ahead))\b",
     re.I,
 )
 _AFTER_TIME = re.compile(r"\s?(?:seconds?|secs?|s|minutes?|mins?|hours?|hrs?|days?)\b", re.I)

@@ -11,12 +11,20 @@ _NUMBERED = re.compile(r"(?:table|tab\.|figure|fig\.)\s*[A-Z]?\.?\d+[a-z]?", re.
 _QUOTED = re.compile(r'"[^"]*"|\u201c[^\u201d]*\u201d')
 _HEADERS = re.compile(r"[^,;()]*\b(?:rows?|columns?|cells?)\b[^,;()]*", re.I)
 """What names a place in a table: a benchmark may be called after charts."""
+_SEEN = "(?:figure|graphic|image|picture|chart|plot|graph|diagram)"
+_NO_FIGURE = re.compile(
+    rf"\b(?:about|for|of|on) {_SEEN}s\b|[(]\s*{_SEEN}s\s*[)]"
+    r"|\b(?:above|after|before|below|beneath|beside|following|near|next to|under)"
+    rf" (?:(?:an?|that|the|this) )?(?:\w+ )?{_SEEN}s?\b",
+    re.I,
+)
+"""A benchmark or a section about figures, and what is only next to one."""
 _FIGURE = re.compile(
     r"\b(?:figures?|fig\.|figs\.)\s*[A-Z]?\.?\d"
     r"|\b(?:bars?|curves?|screenshots?|info-?graphics?)\b"
     r"|\b(?:bar|line|scatter|radar|spider|pie) ?(?:charts?|plots?|graphs?|diagrams?)\b"
-    r"|\b(?:figure|images?|pictures?|charts?|plots?|graphs?|diagrams?)"
-    r"(?=\s*(?:$|[,;:.()]|(?:\d+|above|at|behind|below|beside|called|from|in|next|of|on|over|showing|that|titled|under|which|with)\b))",
+    r"|\b(?:figure|graphics?|images?|pictures?|charts?|plots?|graphs?|diagrams?)"
+    r"(?=\s*(?:$|[\",;:.()]|(?:\d+|above|at|behind|below|beside|called|from|in|next|of|on|over|showing|that|titled|under|which|with)\b))",
     re.I,
 )
 _CONTROL = re.compile(
@@ -24,14 +32,20 @@ _CONTROL = re.compile(
     r"|\b(?:click(?:s|ed|ing)?|hover(?:s|ed|ing)?|unfold(?:s|ed|ing)?)\b",
     re.I,
 )
-_VERB = (
+_ORDER = (
     r"(?:(?:^|[(,;:]\s*|\b(?:after|and|by|first|must|please|then|to|you) )"
     r"(?:choos(?:e|ing)|expand(?:ing)?|filter(?:ing)?|open(?:ing)?|pick(?:ing)?|press(?:ing)?|reveal(?:ing)?|select(?:ing)?|set(?:ting)?"
-    r"|switch(?:ing)?|tap(?:ping)?)(?![\w-])"
-    r"|\b(?:chosen|expanded|filtered|opened|picked|pressed|revealed|selected|set to|switched)\b)"
+    r"|switch(?:ing)?|tap(?:ping)?)(?![\w-]))"
 )
+_DONE = (
+    r"(?:\b(?:chosen|expanded|filtered|opened|picked|pressed|revealed|selected|switched)"
+    r"(?=\s*(?:$|[,;:.()]|(?:as|at|by|first|for|from|in|on|there|to|under|via|with)\b))|\bset to\b)"
+)
+"""What was done to a control; not what tells things apart, as in "the selected tasks"."""
 _NOUN = r"\b(?:accordions?|filters?|legends?|lists?|menus?|options?|sections?|selectors?|switch(?:es)?|tabs?)\b"
-_ACTION = re.compile(rf"{_VERB}[^,;()]*{_NOUN}|{_NOUN}[^,;()]*,? {_VERB}", re.I)
+_ACTION = re.compile(
+    rf"(?:{_ORDER}|{_DONE})[^,;()]*{_NOUN}|{_NOUN}[^,;()]*,? (?:{_ORDER}|{_DONE})|{_ORDER} (?:on )?(?:the )?\"\"", re.I
+)
 _UNFINISHED = re.compile(r"<[^<>]*>")
 
 
@@ -42,7 +56,7 @@ def names_figure_or_control(origin: str | None) -> bool:
     """
     if not origin or not is_finished(origin):
         return False
-    told = _HEADERS.sub(" ", _QUOTED.sub(" ", origin))
+    told = _NO_FIGURE.sub(" ", _HEADERS.sub(" ", _QUOTED.sub('""', origin)))
     return any(pattern.search(told) for pattern in (_FIGURE, _CONTROL, _ACTION))
 
 

@@ -148,11 +148,16 @@ class Table:
         return _joined(before[:3])
 
     def group(self, row: int) -> str:
-        """The line over several rows that a row is under: one cell as wide as the table, or alone in its row."""
+        """The line over several rows that a row is under: one cell as wide as the table, or alone in its row.
+
+        The header of a column is none, where that of no other column is written.
+        """
         for line in reversed(self.rows[:row]):
             cells = {id(cell): cell for cell in line if cell is not None and cell.text}
             if len(cells) == 1 and len(line) > 1:
-                return next(iter(cells.values())).text
+                (cell,) = cells.values()
+                if line[0] is cell or not (cell.header or line is self.rows[0]):
+                    return cell.text
         return ""
 
     def _whole_row(self, cell: Cell) -> bool:

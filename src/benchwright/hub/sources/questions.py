@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from benchwright.hub.sources.naming import are_named, is_exactly, model_names, s
 from benchwright.hub.sources.page import shown
 from benchwright.hub.sources.reading import Reading
 from benchwright.hub.sources.signs import Sign, kinds, legends, signs_in, signs_of, trained_on
+from benchwright.hub.sources.variants import header_names, is_only, other_benchmark, parts, whole_names
 from benchwright.hub.spec import Result
 
 _MOST_QUOTES = 8
@@ -65,12 +65,19 @@ class Evidence:
         return self.reading.card_of is not None and self.reading.card_of == self.card.card_of
 
     def _names(self, place: Place) -> tuple[bool, bool]:
-        return are_named(self.named, place.words), is_of(self.result.repo, place)
+        return is_about(self.named, self.result.repo, place), is_of(self.result.repo, place)
+
+
+def is_about(named: tuple[str, ...], repo: str, place: Place) -> bool:
+    """Whether a place names a benchmark, and not only another whose name has it."""
+    return are_named(named, place.words) and not other_benchmark(named, repo, place)
 
 
 def is_of(repo: str, place: Place) -> bool:
     """Whether a place names a model by its whole name, and not only another whose name begins with it."""
-    return are_named(model_names(repo)[:1], place.words) and not sibling(repo, place.headers)
+    return are_named(model_names(repo)[:1], place.words) and not sibling(
+        repo, place.headers, header=place.kind == "table"
+    )
 
 
 def questions_of(evidence: Evidence) -> tuple[Question, ...]:
@@ -104,27 +111,53 @@ def _address(url: str) -> str:
 
 def _about_place(evidence: Evidence) -> Iterator[Question]:
     """Whether the number is in the row of this model, and in the column of this benchmark."""
-    if not evidence.likeliest:
-        return
-    place, repo = evidence.likeliest[0], evidence.result.repo
-    if not are_named(evidence.named, "\n".join((place.words, *place.near))):
-        text = f"nothing near the number names {evidence.named[0]}: is it that one's?"
-        yield Question("benchmark", text, (place.quote,))
-    cells = [] if place.table is None else [shown(cell.text) for _, _, cell in place.table.cells()]
+    if evidence.likeliest:
+        place = evidence.likeliest[0]
+        cells = [] if place.table is None else [shown(cell.text) for _, _, cell in place.table.cells()]
+        doubt = _not_benchmark(evidence, place, cells)
+        if doubt:
+            yield Question("benchmark", doubt, (place.quote,))
+        doubt = _not_model(evidence, place, cells)
+        if doubt:
+            yield Question("model", doubt, (place.quote,))
+
+
+def _not_benchmark(evidence: Evidence, place: Place, cells: list[str]) -> str:
+    """Why to doubt that a number is the benchmark's; "" for no reason."""
+    named, repo = evidence.named, evidence.result.repo
+    whole = whole_names(named)
+    other = other_benchmark(named, repo, place)
+    if other:
+        return f"the number is that of {other}: is it the score of {named[0]}?"
+    if cells and not are_named(whole, f"{place.headers}\n{place.quote}"):
+        elsewhere = next((one for one in cells if header_names(named, repo, one)), "")
+        if elsewhere:
+            return f"the table has {elsewhere} elsewhere: is this number that one's?"
+    if other is None:
+        return f"nothing near the number names {named[0]}: is it that one's?"
+    alone = next((one for one in cells if is_only(named, one)), "")
+    if alone and not any(is_only(named, one) for one in parts(place)) and are_named(whole, place.headers):
+        return f"the table has {alone} by itself elsewhere: is this number that one's?"
+    return ""
+
+
+def _not_model(evidence: Evidence, place: Place, cells: list[str]) -> str:
+    """Why to doubt that a number is the model's; "" for no reason."""
+    repo = evidence.result.repo
     names, elsewhere = _named_in(cells, repo)
-    told = place.headers if elsewhere else f"{place.headers}\n{place.caption}"
-    if are_named(names, told):
-        other = sibling(repo, told)
-        alone = next((one for one in cells if is_exactly(repo, one)), "")
-        if other:
-            yield Question("model", f"the number is that of {other}: is it the model in this repo?", (place.quote,))
-        elif alone and not any(is_exactly(repo, one) for one in re.split(" / |\n", place.headers)):
-            text = f"the table has {alone} by itself elsewhere: is this number the model's?"
-            yield Question("model", text, (place.quote,))
-    elif elsewhere:
-        yield Question("model", f"the table has {elsewhere} elsewhere: is this number the model's?", (place.quote,))
-    elif not evidence.from_own_card:
-        yield Question("model", f"nothing at the number names {names[0]}: is it that one's?", (place.quote,))
+    other = sibling(repo, place.headers, names, header=place.kind == "table")
+    if other is None and not elsewhere:
+        other = sibling(repo, place.caption, names)
+    if other:
+        return f"the number is that of {other}: is it the model in this repo?"
+    if other is None:
+        if elsewhere:
+            return f"the table has {elsewhere} elsewhere: is this number the model's?"
+        return "" if evidence.from_own_card else f"nothing at the number names {names[0]}: is it that one's?"
+    alone = next((one for one in cells if is_exactly(repo, one)), "")
+    if alone and not any(is_exactly(repo, one) for one in parts(place)):
+        return f"the table has {alone} by itself elsewhere: is this number the model's?"
+    return ""
 
 
 def _named_in(cells: list[str], repo: str) -> tuple[tuple[str, ...], str]:
