@@ -33,7 +33,7 @@ from benchwright.cli import ScriptParser, Shell, command, option, positive, repe
 from benchwright.contract import Exit, Failure, Failures, Outcome, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from benchwright.arena import MethodMetadata
     from benchwright.raw import Found
@@ -93,10 +93,10 @@ def run_process_method(args: argparse.Namespace, shell: Shell) -> Outcome:
     if args.process and not tree.refused:
         outcome = processed(args, methods[0].metadata, tree, shell)
     else:
-        runs = registered_runs(args, methods, tree.corrections)
+        kept = kept_declarations(args, methods, tree)
         outcome = tree.outcome(
-            partial(mend, args, runs),
-            next_commands(args, tree, runs),
+            partial(mend, args, kept),
+            next_commands(args, tree, kept),
             accepted=args.accept_finding,
             whole=args.out is not None,
         )
@@ -201,36 +201,44 @@ def processed(args: argparse.Namespace, metadata: MethodMetadata, tree: TreeInsp
     )
 
 
-def registered_runs(
-    args: argparse.Namespace, methods: Sequence[Declared], corrections: Collection[str]
-) -> dict[str, str]:
-    """The declarations of registered runs among those with ``corrections``, each with what to do instead."""
-    if not corrections:
+def kept_declarations(args: argparse.Namespace, methods: Sequence[Declared], tree: TreeInspection) -> dict[str, str]:
+    """The declarations that corrections must not change, each with what to do instead.
+
+    Those are of an installed package, or of a registered run that they say otherwise than: it may be filled in.
+    """
+    if not tree.corrections:
         return {}
     from benchwright.publish import find_target, registered_in
-    from benchwright.publish.suite import declare_beside
+    from benchwright.publish.suite import DECLARE_IN_CHECKOUT, declare_beside
 
-    runs = {}
+    otherwise = {
+        each.declared_as
+        for each in tree.judged
+        if any(row.correction and row.provided is not None for row in each.compared)
+    }
+    kept = {}
     for each in methods:
-        if each.reference in corrections:
-            arena = registered_in(find_target(each.reference, args.repo, to_write=False))
-            if arena is not None:
-                runs[each.reference] = declare_beside(each.metadata.suite, arena.name)
-    return runs
+        if each.reference in tree.corrections:
+            target = find_target(each.reference, args.repo, to_write=False)
+            if target.installed:
+                kept[each.reference] = DECLARE_IN_CHECKOUT
+            elif each.reference in otherwise and (arena := registered_in(target)) is not None:
+                kept[each.reference] = declare_beside(each.metadata.suite, arena.name)
+    return kept
 
 
-def next_commands(args: argparse.Namespace, tree: TreeInspection, runs: Mapping[str, str]) -> list[str]:
+def next_commands(args: argparse.Namespace, tree: TreeInspection, kept: Mapping[str, str]) -> list[str]:
     """What to run next: the edits of the declarations, shown but not applied, or the processing of each method.
 
-    For the results of another run than the registered one that is declared, it is what prints their declaration.
+    For a declaration that is ``kept`` it is what prints another one.
     """
     if tree.corrections:
         shown = [
             command(__file__, args.path, *option("--method", each.method.name))
             for each in tree.judged
-            if each.declared_as in runs
+            if each.declared_as in kept
         ]
-        edits = [edit(args, name, *changes) for name, changes in tree.corrections.items() if name not in runs]
+        edits = [edit(args, name, *changes) for name, changes in tree.corrections.items() if name not in kept]
         return [*shown, *edits]
     if tree.refused:
         return []
@@ -258,9 +266,9 @@ def with_trajectories(args: argparse.Namespace) -> argparse.Namespace:
     return argparse.Namespace(**{**vars(args), "cache_hpo_trajectories": True})
 
 
-def mend(args: argparse.Namespace, runs: Mapping[str, str], reference: str, correction: str) -> str:
+def mend(args: argparse.Namespace, kept: Mapping[str, str], reference: str, correction: str) -> str:
     """The command that makes one correction of a declaration, or what to do instead."""
-    return runs.get(reference) or edit(args, reference, correction, apply=True)
+    return kept.get(reference) or edit(args, reference, correction, apply=True)
 
 
 def edit(args: argparse.Namespace, reference: str, *corrections: str, apply: bool = False) -> str:

@@ -82,8 +82,10 @@ def uploaded(args: argparse.Namespace, shell: Shell) -> Outcome:
     metadata, artifact = open_for_upload(named, repository=args.repo, cache_root=args.cache_root)
     if artifact is None and args.from_cache and not (args.verify_only and args.store):
         raise no_artifact(metadata.path)  # only an artifact says where it goes
+    kept_raw = artifact is None or artifact.kept_raw
     with shell.progress("checking, MiB") as progress:
-        checking = {"upload_raw": args.raw, "progress": progress}
+        # Raw results that processing did not keep cannot have been uploaded; an upload has to be told to do without.
+        checking = {"upload_raw": args.raw and (kept_raw or not args.verify_only), "progress": progress}
         if args.verify_only:
             destination = destination_of(metadata, args.store)
         else:

@@ -36,17 +36,23 @@ def checkout_in(folder: Path) -> Path:
     return folder / "checkout"
 
 
-def register(checkout: Path, arena: str, reference: str, *, superseded: bool = False) -> None:
-    """Give the checkout a collection of ``arena`` that has the method at ``reference``, live or superseded."""
+def register(checkout: Path, arena: str, reference: str, *, place: str = "live") -> None:
+    """Give the checkout a collection of ``arena`` that has the method at ``reference``.
+
+    ``place`` is ``live``, ``superseded``, or ``earlier`` for the list of an earlier suite, in a module beside it.
+    """
     module, attribute = ARENAS[arena].collection.split(":")
     name = reference.partition(":")[2]
-    lists = ("", name) if superseded else (name, "")
+    live, superseded, earlier = (name if place == one else "" for one in ("live", "superseded", "earlier"))
     path = checkout.joinpath("src", *module.split(".")).with_suffix(".py")
     path.parent.mkdir(parents=True)
+    imports = f"from {reference.replace(':', ' import ')}\n\n"
+    if earlier:
+        path.with_name("_earlier.py").write_text(f"{imports}methods_earlier = [*map(copy, [{earlier}])]\n")
+        imports = f"from {module.rpartition('.')[0]}._earlier import methods_earlier\n\n"
     path.write_text(
-        f"from {reference.replace(':', ' import ')}\n\n"
-        f"{attribute} = MethodMetadataCollection(method_metadata_lst=[{lists[0]}])\n"
-        f"methods_superseded = [{lists[1]}]\n"
+        f"{imports}{attribute} = MethodMetadataCollection(method_metadata_lst=[{live}])\n"
+        f"methods_superseded = [{superseded}]\n"
     )
 
 

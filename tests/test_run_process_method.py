@@ -347,6 +347,32 @@ def test_results_of_another_run_than_the_registered_one_are_to_be_declared_besid
     assert answer(*shlex.split(following)[2:])["data"]["methods"][0]["snippet"]
 
 
+def test_what_a_registered_run_does_not_declare_is_to_be_filled_in(answer, checkout, tmp_path):
+    register(checkout, "beyondarena", "demo.info:one")
+    add_result(tmp_path / "data", CONFIG, change=recorded("8x1"))
+    envelope = answer(tmp_path / "data", *declared(checkout, "one"))
+    assert codes(envelope) == ["not-declared"]
+    words = shlex.split(envelope["problems"][0]["fix"])
+    assert words[1:] == [
+        *(str(SCRIPTS / "set_method_info.py"), "demo.info:one", "--set", "validation_protocol=8x1"),
+        *("--repo", str(checkout), "--apply"),
+    ]
+    subprocess.run(words, capture_output=True, check=True)
+    assert answer(tmp_path / "data", *declared(checkout, "one"))["exit"] == 0
+
+
+def test_a_declaration_of_an_installed_package_is_not_to_be_edited(answer, tmp_path):
+    add_result(tmp_path / "data", CONFIG)
+    reference = "tabarena.models.catboost.info:catboost_method_metadata"
+    envelope = answer(tmp_path / "data", "--method", "LightGBM", "--method-metadata", reference)
+    assert (envelope["exit"], {problem["fix"] for problem in envelope["problems"][:2]}) == (
+        1,
+        {"it is part of an installed package: declare the run beside it in a checkout, named by --repo DIR"},
+    )
+    (following,) = envelope["next"]
+    assert shlex.split(following)[2:] == [str(tmp_path / "data"), "--method", "LightGBM"]
+
+
 def test_two_configs_of_a_system_say_why_without_any_declaration(answer, tmp_path):
     for number in (1, 2):
         add_result(tmp_path, f"DemoLogisticSystem_c{number}_default", source=RAW / SYSTEM)

@@ -13,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 LOGS = ROOT / "tests" / "data" / "slurm" / "logs"
+WELL = "##### item 1/1 started: {item}\n##### bundle summary: ok=1 failed=0\n".format(item="experiment=a fold=0")
 RUN_SCRIPT = 'BENCHMARK_NAME = "demo_30112026"\nPYTHON_PATH = "/venv/bin/python"\n'
 
 
@@ -170,3 +171,45 @@ def test_a_scheduler_that_is_not_there_leaves_the_logs(folder, tmp_path):
     assert (said["exit"], said["data"]["groups"][0]["class"]) == (1, "timeout")
     assert [problem["code"] for problem in said["problems"]] == ["scheduler-silent"] * 2
     assert said["problems"][0]["found"] == "sacct: not installed on this machine, or not on the PATH"
+
+
+@pytest.fixture
+def clients(tmp_path):
+    """``squeue`` and ``sacct`` that print these rows; an ``sacct`` without rows does not reach its database."""
+
+    def stand_in(queued, booked=None):
+        path = tmp_path / "clients"
+        path.mkdir()
+        (path / "squeue").write_text(f"#!/bin/sh\ncat <<'EOF'\n{queued}\nEOF\n")
+        down = (LOGS.parent / "error_accounting_down.txt").read_text()
+        told = f"cat <<'EOF'\n{booked}\nEOF" if booked else f"cat >&2 <<'EOF'\n{down}\nEOF\nexit 1"
+        (path / "sacct").write_text(f'#!/bin/sh\ncase "$*" in *SubmitLine*) exit 1;; esac\n{told}\n')
+        for client in path.iterdir():
+            client.chmod(0o755)
+        return {"PATH": f"{path}:/usr/bin:/bin"}
+
+    return stand_in
+
+
+SENT = "2026-11-30T09:00:00"
+LAST_ROWS = f"7_3|COMPLETED|None|me|{SENT}|{SENT}|n1|/submit.sh x", f"7|CANCELLED|None|me|N/A|{SENT}||/submit.sh x"
+
+
+@pytest.mark.parametrize("rows", [LAST_ROWS, LAST_ROWS[1:]])
+def test_what_the_queue_has_forgotten_was_not_cancelled_where_accounts_do_not_answer(folder, clients, rows):
+    """The plain id is of some that waited; others may have ended too long ago for the queue."""
+    for number in range(3):
+        (folder / f"slurm-7_{number}.out").write_text(WELL)
+    said = answer(folder, "--job-id", "7", **clients("\n".join(rows)))
+    assert (said["data"]["groups"], said["data"]["bundles"], said["next"]) == ([], [], [])
+    assert (said["exit"], [problem["code"] for problem in said["problems"]]) == (1, ["unknown-length"])
+    assert said["summary"] == f"nothing is known to have failed in {2 + len(rows)} tasks"
+
+
+def test_a_task_whose_log_tells_its_end_was_not_cancelled_while_it_waited(folder, clients):
+    """The accounts have lost its row, and name those that waited by the plain id alone."""
+    (folder / "slurm-7_2.out").write_text(WELL)
+    booked = f"7_[0-1,4]|COMPLETED|0:0|me|{SENT}|{SENT}|n1\n7|CANCELLED by 0|0:0|me|{SENT}|Unknown|None assigned"
+    said = answer(folder, "--job-id", "7", **clients(LAST_ROWS[1], booked))
+    items = [(place["task"], place["started"]) for one in said["data"]["groups"] for place in one["items"]]
+    assert items == [("7_3", True)]

@@ -273,6 +273,16 @@ def test_an_upload_ends_proved_and_names_the_next_step(seaweed, answer, cache, t
     assert proof["ok"] and len(proof["data"]["verification"]["objects"]) == 7
 
 
+def test_raw_results_that_were_not_kept_are_left_out_by_word_and_not_missed_in_the_proof(answer, cache, tmp_path):
+    folder, store = artifact_folder(cache, "LinearModel"), f"local:{tmp_path / 'hosted'}"
+    shutil.rmtree(folder / "raw")
+    metadata = folder / "metadata.yaml"
+    metadata.write_text(metadata.read_text().replace("has_raw: true", "has_raw: false"))
+    assert [one["found"] for one in answer("--store", store, "--apply")["problems"]] == ["not there"]
+    assert answer("--store", store, "--apply", "--no-upload-raw")["exit"] == 0
+    assert answer("--store", store, "--verify-only")["ok"]
+
+
 @pytest.mark.parametrize(
     ("suite", "protocol", "arena"),
     [

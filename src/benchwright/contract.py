@@ -193,10 +193,16 @@ _COUNT_OF_TOKENS = re.compile(
 """What language models count, or list."""
 _HINTS = ("token", "secret", "passw", "passphrase", "passcode", "credential", "key", "authorization", "bearer")
 """One of these is in every text that gives a secret by its name."""
-_WORD = r"(?![\[<{$(*=-])(?!\d+(?:\.\d*)?(?![\w-]))(?!env:[A-Za-z_]\w*(?![^\s'\"`,;&|]))[^\s'\"`,;&|<>\[\]{}()\\]{8,}"
+_IN_WORD = r"[^\s'\"`,;&|<>\[\]{}()\\]"
+_WORD = rf"(?![\[<{{$(*=-])(?!\d+(?:\.\d*)?(?![\w-]))(?!env:[A-Za-z_]\w*(?![^\s'\"`,;&|])){_IN_WORD}{{8,}}"
 """A value of a text that may be a secret: no number, no mark, and nothing that a shell puts a value in for.
 
 Nor is ``env:NAME`` one, which names the variable that has the value.
+"""
+_VARIABLE = rf"(?<=--secret\s)(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?!{_IN_WORD})"
+"""What SkyPilot's ``--secret`` takes: the name of the variable that has the value.
+
+One without an underscore is not told from a value.
 """
 _QUOTED = "|".join(rf"b?{mark}(?![\[<]|[^{mark}\n]*\[hidden])[^{mark}\n]{{8,}}{mark}" for mark in "\"'")
 _VALUE = f"(?:{_QUOTED}|{_WORD})"
@@ -207,7 +213,7 @@ _NAMED_SECRET = re.compile(
             rf"(\bbearer\s{{1,2}}){_WORD}",
             rf"""({_NAME}['"]?\s{{0,2}}=\s{{0,2}}|{_NAME}['"]\s{{0,2}}:\s{{0,2}}){_VALUE}""",
             rf"({_NAME}:\s{{0,2}})(?=\w{{0,80}}\d)(?=\w{{0,80}}[a-z])[\w+/=.~-]{{8,}}",
-            rf"((?<![\w-])--[\w-]{{0,40}}?{_NAME}\s{{1,2}}){_VALUE}",
+            rf"((?<![\w-])--[\w-]{{0,40}}?{_NAME}\s{{1,2}})(?!{_VARIABLE}){_VALUE}",
         )
     ),
     re.I,

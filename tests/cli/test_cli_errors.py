@@ -13,7 +13,7 @@ import pytest
 from benchwright.cli import ScriptParser, run_script
 from benchwright.cli.errors import Bug, outcome_of
 from benchwright.contract import Exit
-from benchwright.launch import SlurmSetup
+from benchwright.launch import ModelJob, PathSetup, SlurmSetup
 
 AGAIN = "run this again"
 REFUSALS = {
@@ -151,7 +151,8 @@ def test_a_home_that_is_not_there_is_told():
 
 
 def raised_by(line, module):
-    names = {"__name__": module, "SlurmSetup": SlurmSetup, "Other": make_dataclass("Other", ["size"])}
+    ours = {kind.__name__: kind for kind in (ModelJob, PathSetup, SlurmSetup)}
+    names = {"__name__": module, **ours, "Other": make_dataclass("Other", ["size"])}
     with pytest.raises(TypeError) as caught:
         exec(compile(f"\n{line}\n", "/tmp_scripts/run_knn.py", "exec"), names)
     return caught.value
@@ -167,10 +168,33 @@ def test_a_misspelt_field_of_a_plan_is_told():
 
 
 @pytest.mark.parametrize(
+    ("line", "code", "found"),
+    [
+        (
+            "ModelJob(name='cpu')", "missing-field",
+            "ModelJob lacks 'models', expected every field that has no default\n    fix: add models=...",
+        ),
+        (
+            "ModelJob(('KNN', 0), models=('KNN', 1))", "field-values",
+            "ModelJob has two values for 'models', expected one value a field\n    fix: give each by its field's name",
+        ),
+        (
+            "PathSetup('a', 'b', 'c')", "field-values",
+            "PathSetup has more values than fields, expected one value a field\n    fix: give each by its field's name",
+        ),
+    ],
+)  # fmt: skip
+def test_fields_of_a_plan_without_a_value_or_with_two_are_told(line, code, found):
+    assert told(raised_by(line, "run_knn")) == (2, code, f"/tmp_scripts/run_knn.py:2: {found}")
+
+
+@pytest.mark.parametrize(
     ("line", "module"),
     [
         ("SlurmSetup(aray_job_limit=1)", "benchwright.launch.setup"),
+        ("ModelJob(name='cpu')", "benchwright.launch.setup"),
         ("Other(sizes=1)", "run_knn"),
+        ("Other()", "run_knn"),
         ("SlurmSetup.__eq__()", "run_knn"),
         ("int('1', bases=3)", "run_knn"),
     ],

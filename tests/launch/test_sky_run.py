@@ -16,6 +16,7 @@ from benchwright.cli import run_script
 from benchwright.launch.bucket_queue import BucketQueue
 from benchwright.objects import open_store
 from benchwright.raw import find_results, load_result
+from object_servers import settings
 from scripts_in_process import Script, load
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -109,6 +110,30 @@ def test_a_run_through_a_bucket_is_the_local_run_and_is_logged(bucket, tmp_path,
     local = planned(capsys, tmp_path / "here")
     assert take(capsys, local, "setup")["exit"] == take(capsys, local, "run")["exit"] == 0
     assert figures(tmp_path / "w s") == figures(tmp_path / "here" / "w s")
+
+
+def test_what_set_up_prints_and_hands_off_names_the_secrets_and_can_be_run(
+    seaweed, no_credentials, monkeypatch, tmp_path, capsys
+):
+    token = uuid.uuid4().hex
+    for name, value in settings(seaweed.url, AWS_REGION="us-east-1", HF_TOKEN=token).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PATH", f"/usr/bin{os.pathsep}/bin")
+    store = f"s3://results/{uuid.uuid4()}"
+    script = planned(capsys, tmp_path, "--scheduler", "skypilot-pool", "--store", store)
+    module, sheet, report = load(script), tmp_path / "sheet.md", tmp_path / "report.json"
+    words = ["setup", "--handoff", str(sheet), "--out", str(report)]
+    assert run_script(module.build_parser(), module.main, words) == 0
+    printed = capsys.readouterr().out
+    said = json.loads(report.read_text())
+    (launch,) = said["data"]["launches"]
+    command = said["next"][-1]
+    names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "AWS_ENDPOINT_URL_S3", "HF_TOKEN")
+    assert re.findall(r"--secret (\S+)", command) == list(names)
+    assert command == launch["commands"][-1]
+    for text in (printed, sheet.read_text()):
+        assert command in text
+        assert "[hidden]" not in text and token not in text
 
 
 def test_eval_brings_results_first_and_a_script_without_a_bucket_is_refused(bucket, tmp_path, capsys):

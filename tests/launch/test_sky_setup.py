@@ -181,6 +181,11 @@ def test_the_pools_of_earlier_launches_are_named_until_the_end(bucket, tmp_path,
     assert done.outcome("x").closing == (said,)
     then = "# when nothing is missing any more:"
     assert done.steps("x") == [f"x eval --scheduler skypilot --store {bucket}", then, *downs]
+    elsewhere = RunPaths(tmp_path / "another workspace", "demo")
+    fetch_run(bucket, elsewhere)
+    assert with_pools_down(Outcome("well"), elsewhere).data["pools_down"] == downs
+    (elsewhere.setup / "sky" / "pools.json").write_text("damaged")
+    assert with_pools_down(Outcome("well"), elsewhere).data["pools_down"] == []
     evaluated = with_pools_down(Outcome("well", {"place": 1}, closing=["first of two"]), report.paths)
     assert (evaluated.data, evaluated.closing) == ({"place": 1, "pools_down": downs}, [said, "first of two"])
     none = with_pools_down(Outcome("well"), RunPaths(tmp_path, "another"))

@@ -198,6 +198,9 @@ def test_the_plain_id_of_the_last_task_is_no_other():
             ["done"] * 2 + ["unknown"] * 2,
         ),  # an older job's
         (((), accounts(*REST)), {2: "COMPLETED"}, ["done"] * 3 + ["failed"]),
+        ((queue("1 COMPLETED", "- CANCELLED"), ACCOUNTING_DOWN), {}, ["unknown", "done"] + ["unknown"] * 2),
+        ((queue("1 COMPLETED", "- CANCELLED"), ACCOUNTING_OFF), {0: "FAILED"}, ["failed", "done"] + ["unknown"] * 2),
+        ((queue("- CANCELLED"), ACCOUNTING_DOWN), {}, ["unknown"] * 4),  # all may have ended before
         ((queue("2-5 COMPLETED"), accounts("- CANCELLED by root")), {}, ["done"] * 4),  # tasks 2 to 5, not 0 to 3
     ],
 )

@@ -13,7 +13,7 @@ from info_files import SOURCE_FOLDER
 from registries import commit, declaration, declare, is_clean, registered, rolled_back, tabarena_checkout
 
 from benchwright.contract import Exit, Failure
-from benchwright.publish import ARENAS, apply_edit, plan_registration, plan_rollback
+from benchwright.publish import ARENAS, apply_edit, find_target, plan_registration, plan_rollback, registered_in
 
 HOSTED = "the entry resolves to downloadable artifacts only once the real upload has run"
 FILES = {arena: SOURCE_FOLDER / "contexts" / arena / "methods.py" for arena in ("tabarena", "beyondarena")}
@@ -289,3 +289,22 @@ def test_a_file_that_changed_in_between_is_not_written(repository):
         apply_edit(edit)
     assert (caught.value.exit, caught.value.problems[0].code) == (Exit.REFUSED, "file-changed")
     assert path.read_bytes() == changed
+
+
+@pytest.mark.parametrize(
+    ("reference", "arena"),
+    [
+        ("tabarena.models.catboost.info:catboost_new_method_metadata", "tabarena"),
+        ("tabarena.models.nori.info:nori_method_metadata", "tabarena"),
+        ("tabarena.models.catboost.info:catboost_method_metadata", "tabarena"),  # of a dated suite, as all below
+        ("tabarena.models.modernnca.info:modernnca_method_metadata", "tabarena"),
+        ("tabarena.models.realmlp.info:realmlp_cpu_method_metadata", "tabarena"),
+        ("tabarena.models.ebm.info:ebm_method_metadata", "tabarena"),
+        ("tabarena.systems.autogluon.info:ag_130_metadata", "tabarena"),  # handed on by another module
+        ("tabarena.models.xgboost.info:xgboost_new_method_metadata", None),
+        ("tabarena.models.zebra.info:zebra_method_metadata", None),
+    ],
+)
+def test_a_run_of_any_suite_is_registered_and_a_new_one_is_not(repository, reference, arena):
+    found = registered_in(find_target(reference, repository, to_write=False))
+    assert (found.name if found else None) == arena

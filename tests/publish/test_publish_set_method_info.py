@@ -143,11 +143,13 @@ def test_another_suite_needs_force_and_the_next_command_has_it(target, answer):
     assert target.path.read_text() == before.replace("run-1", "run-2")
 
 
-@pytest.mark.parametrize("place", ["live", "superseded"])
+@pytest.mark.parametrize("place", ["live", "superseded", "earlier"])
 def test_the_declaration_of_a_registered_run_keeps_what_its_results_decided(tmp_path, answer, place):
-    source = 'x_metadata = MethodMetadata.config(\n    method="A",\n    suite="run-1",\n    verified=False,\n)\n'
+    results = '    config_default="A_c2",\n    validation_protocol="4x2",\n'
+    call = f'    method="A",\n    suite="run-1",\n{results}    verified=False,\n'
+    source = f"x_metadata = MethodMetadata.config(\n{call})\n"
     target = checkout(tmp_path, source, attribute="x_metadata")
-    register(tmp_path, "tabarena", "models.info:x_metadata", superseded=place == "superseded")
+    register(tmp_path, "tabarena", "models.info:x_metadata", place=place)
     words = ("models.info:x_metadata", "--repo", str(tmp_path), "--apply")
     refused = answer(*words, "--set", "config_default=A_c1", "--set", "validation_protocol=8x1")
     (problem,) = refused["problems"]
@@ -162,6 +164,17 @@ def test_the_declaration_of_a_registered_run_keeps_what_its_results_decided(tmp_
     assert answer(*words, "--set", "verified=true", "--set", "display_name=A!", "--set", "can_hpo=true")["exit"] == 0
     assert answer(*words, "--set", "config_default=A_c1", "--force")["exit"] == 0
     assert 'config_default="A_c1"' in target.path.read_text()
+
+
+def test_what_a_registered_run_does_not_declare_is_filled_in(tmp_path, answer):
+    source = 'x_metadata = MethodMetadata.config(\n    method="A",\n    suite="run-1",\n    verified=False,\n)\n'
+    target = checkout(tmp_path, source, attribute="x_metadata")
+    register(tmp_path, "tabarena", "models.info:x_metadata")
+    words = ("models.info:x_metadata", "--repo", str(tmp_path), "--apply")
+    assert answer(*words, "--set", "validation_protocol=8x1")["exit"] == 0
+    assert 'validation_protocol="8x1"' in target.path.read_text()
+    refused = answer(*words, "--set", "validation_protocol=4x2", "--set", "config_default=A_c1")
+    assert refused["problems"][0]["where"] == "models.info:x_metadata: validation_protocol"
 
 
 def test_a_refusal_outweighs_wrong_usage(tmp_path):

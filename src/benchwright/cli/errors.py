@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 
 from benchwright.contract import Exit, Failure, Outcome, Problem, did_you_mean, named, said, usage_error
@@ -37,7 +38,7 @@ _EXTRA_OF_MODULE = {
 }
 BASE_MODULES = {"huggingface_hub", "isal", "msgspec", "numpy", "packaging", "pyarrow", "yaml", "rich", "tenacity"}
 """The modules that every installation has."""
-_UNEXPECTED = re.compile(r"TypeError: (\w+)\.__init__\(\) got an unexpected keyword argument '(\w+)'")
+_REFUSED_CALL = re.compile(r"TypeError: (\w+)\.__init__\(\) (.+)")
 
 
 class Bug(Outcome):
@@ -53,8 +54,8 @@ def outcome_of(error: BaseException) -> Outcome:
     """The outcome that an exception amounts to.
 
     A ``Failure`` is its problems. A refusal of the operating system, a package that is not installed, a text that no
-    path or file can hold and a misspelt field of a plan are a problem with the exit code of its kind. Everything else
-    is a ``Bug``: also a ``SystemExit``, since no call of ours raises one.
+    path or file can hold and fields that a plan's class does not take so are a problem with the exit code of its kind.
+    Everything else is a ``Bug``: also a ``SystemExit``, since no call of ours raises one.
     """
     failure = error if isinstance(error, Failure) else _failure(error)
     if failure is not None:
@@ -72,7 +73,7 @@ def _failure(error: BaseException) -> Failure | None:
         case OSError():
             return _refused(error)
         case TypeError():
-            return _unknown_field(error)
+            return _refused_fields(error)
         case MemoryError():
             return _refused(OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)))
         case UnicodeEncodeError(reason="surrogates not allowed"):
@@ -97,23 +98,40 @@ def _missing_package(module: str) -> Failure | None:
     return Failure(problem, exit=Exit.ENVIRONMENT)
 
 
-def _unknown_field(error: TypeError) -> Failure | None:
-    """A field that none of our data classes has, in the script that a person edits: a run script's plan.
+def _refused_fields(error: TypeError) -> Failure | None:
+    """Fields that one of our data classes does not take so, in the script that a person edits: a run script's plan.
 
     None for every other error of that kind, and where this package itself makes that mistake.
     """
-    match = _UNEXPECTED.match(named(error))
+    match = _REFUSED_CALL.match(named(error))
     frames = list(traceback.walk_tb(error.__traceback__))
     if match is None or not frames:
         return None
+    name, said_of_it = match.groups()
     frame, line = frames[-1]
-    kind = {**frame.f_globals, **frame.f_locals}.get(match[1])
+    kind = {**frame.f_globals, **frame.f_locals}.get(name)
     if not is_dataclass(kind) or not _is_ours(kind.__module__) or _is_ours(frame.f_globals.get("__name__")):
         return None
-    known = [field.name for field in fields(kind) if field.init]
-    where = f"{frame.f_code.co_filename}:{line}"
-    found = f"{match[1]} has no field {match[2]!r}"
-    return usage_error(where, found, "a field of it", did_you_mean(match[2], known), code="unknown-field")
+    names = [field.name for field in fields(kind) if field.init]
+    return _told(f"{frame.f_code.co_filename}:{line}", name, said_of_it, names)
+
+
+def _told(where: str, kind: str, said_of_it: str, names: Sequence[str]) -> Failure | None:
+    """What Python says of the arguments for a ``kind`` with fields of these ``names``, if it is known."""
+    quoted = re.findall(r"'(\w+)'", said_of_it)
+    if said_of_it.startswith("got an unexpected keyword argument"):
+        found = f"{kind} has no field {quoted[0]!r}"
+        return usage_error(where, found, "a field of it", did_you_mean(quoted[0], names), code="unknown-field")
+    if said_of_it.startswith("missing"):
+        found, fix = f"{kind} lacks {', '.join(map(repr, quoted))}", f"add {', '.join(f'{one}=...' for one in quoted)}"
+        return usage_error(where, found, "every field that has no default", fix, code="missing-field")
+    if said_of_it.startswith("got multiple values"):
+        found = f"{kind} has two values for {quoted[0]!r}"
+    elif said_of_it.startswith("takes"):
+        found = f"{kind} has more values than fields"
+    else:
+        return None
+    return usage_error(where, found, "one value a field", "give each by its field's name", code="field-values")
 
 
 def _is_ours(module: object) -> bool:

@@ -11,7 +11,7 @@ from benchwright.contract import Problem
 from benchwright.node.array_items import find_items, setup_folder
 from benchwright.node.array_view import ArrayView, Standing, view_array
 from benchwright.node.array_watch import Poll
-from benchwright.slurm import AttemptRow, CallError, Clients, QueueRow, read_accounts, read_attempts, read_queue
+from benchwright.slurm import AttemptRow, CallError, Clients, Phase, QueueRow, read_accounts, read_attempts, read_queue
 
 _ARRAY = re.compile(r" --array=0-(\d+)")
 """The option as set-up writes it."""
@@ -43,8 +43,7 @@ def ask_array(job: int, log_dir: Path, clients: Clients) -> AskedArray:
             if isinstance(answer, CallError)
         ]
         return AskedArray(problems=tuple(silent))
-    named = {index for row in rows for index in row.tasks}
-    least = 1 + max(named, default=0)
+    least = _at_least(rows, accounts_answer=poll.account_rows is not None)
     view = view_array(poll.queue_rows, poll.account_rows, least)
     submit_line = _submit_line(clients, job)
     match = _ARRAY.search(submit_line)
@@ -59,9 +58,6 @@ def ask_array(job: int, log_dir: Path, clients: Clients) -> AskedArray:
     )
     if length is None and not isinstance(found, str):
         length = len(found.places)
-    if length is None:
-        # The plain id beside tasks is of one that no row names, at the least.
-        least = max(least, len(named) + any(not row.tasks for row in rows))
     view = view_array(poll.queue_rows, poll.account_rows, length or least)
     items = {}
     if not isinstance(found, str):
@@ -71,6 +67,19 @@ def ask_array(job: int, log_dir: Path, clients: Clients) -> AskedArray:
     fix = "tasks that nothing names are not counted; setup tells by the results what is missing"
     unknown = Problem("unknown-length", f"job {job}", f"how many tasks it has is not known: {found}", "a length", fix)
     return AskedArray(view, items, () if length else (unknown,))
+
+
+def _at_least(rows: Sequence[QueueRow | AttemptRow], *, accounts_answer: bool) -> int:
+    """How many tasks an array has by its rows. The plain id beside tasks is of one that no row names, at the least.
+
+    By that alone, and of what has ended, it may be any task where the accounts do not tell of the others.
+    """
+    named = {index for row in rows for index in row.tasks}
+    plain = [row for row in rows if not row.tasks]
+    active = any(row.state.phase in (Phase.WAITING, Phase.RUNNING) for row in plain)
+    if not (named or active or accounts_answer):
+        return 0
+    return max(1 + max(named, default=0), len(named) + bool(plain))
 
 
 def _submit_line(clients: Clients, job: int) -> str:

@@ -24,7 +24,7 @@ from benchwright.launch.mirror import Mirrored, mirror_logs, mirror_results
 from benchwright.launch.plan import SkyPilotSetup
 from benchwright.launch.record import checkout_state
 from benchwright.launch.sky_drain import refuse_company
-from benchwright.launch.sky_pools import POOL_NAME, launch_folder, pool_down, pool_of
+from benchwright.launch.sky_pools import POOL_NAME, launch_folder, pool_down, pool_of, remember_pools
 from benchwright.launch.sky_tasks import job_task, pool_task
 from benchwright.node import passing_scratch
 from benchwright.objects import StoreLocation, open_store, settings_from_environment
@@ -94,7 +94,7 @@ def run_location(store: str, benchmark: str) -> StoreLocation:
 def fetch_run(store: str, paths: RunPaths, progress: Progress | None = None) -> Mirrored:
     """Bring results and logs of a benchmark's run in a bucket into the workspace; nothing here is deleted or replaced.
 
-    ``store`` is the plan's.
+    ``store`` is the plan's. Which launches have a pool is noted, too.
 
     Raises:
         Failure: it is none (exit 2), and as the store does.
@@ -106,6 +106,7 @@ def fetch_run(store: str, paths: RunPaths, progress: Progress | None = None) -> 
 
     opened = open_store(run_location(store, paths.benchmark))
     mirror_logs(opened, paths.logs)
+    remember_pools(opened, paths)
     return mirror_results(opened, paths.data, memory=paths.setup / "sky" / "mirrored.json", report=report)
 
 
@@ -151,6 +152,7 @@ class SkyStage:
             "manifest": manifest,
             "git": checkout_state(),
             "weights": list(weights),
+            "pool": pool_of(launch) if setup.pool else None,
         }
         with passing_scratch() as folder:
             archives = {name: folder / f"{number}.tar.gz" for number, name in enumerate(batches)}

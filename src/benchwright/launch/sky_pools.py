@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchwright.contract import Outcome
-from benchwright.files import RunPaths
+from benchwright.contract import Exit, Failure, Outcome
+from benchwright.files import RunPaths, read_json, write_json
+from benchwright.launch.bucket_queue import BucketQueue, launches
+from benchwright.objects import ObjectStore
 
 POOL_NAME = "pool.yaml"
 """The task file that makes a launch's pool."""
@@ -29,12 +32,45 @@ def pool_down(pool: str) -> str:
     return shlex.join(["sky", "jobs", "pool", "down", "-y", pool])
 
 
-def pools_down(paths: RunPaths) -> list[str]:
-    """The commands that end the pools of all launches that set-up has staged, whatever became of these.
+def remember_pools(store: ObjectStore, paths: RunPaths) -> None:
+    """Note which launches of the run in a bucket have a pool, those that other workspaces have staged among them.
 
-    Nobody here knows which pools are down already; to end one of them again does no harm.
+    Raises:
+        Failure: as the store does.
     """
-    return [pool_down(pool_of(path.parent.name)) for path in sorted(paths.setup.glob(f"sky/*/{POOL_NAME}"))]
+    found = []
+    for launch in launches(store):
+        try:
+            facts = BucketQueue(store, launch).facts()
+        except Failure as failure:
+            if failure.exit != Exit.NO:
+                raise
+            continue  # a damaged record: `refuse_undrained` tells of it
+        if facts.get("pool"):
+            found.append(launch)
+    write_json(_memory(paths), found)
+
+
+def pools_down(paths: RunPaths) -> list[str]:
+    """The commands that end the pools of all launches that are known here, whatever became of these.
+
+    Those are the ones that set-up has staged, and what `remember_pools` found last. Nobody here knows which pools are
+    down already; to end one of them again does no harm.
+    """
+    staged = {path.parent.name for path in paths.setup.glob(f"sky/*/{POOL_NAME}")}
+    return [pool_down(pool_of(launch)) for launch in sorted(staged.union(_remembered(_memory(paths))))]
+
+
+def _memory(paths: RunPaths) -> Path:
+    return paths.setup / "sky" / "pools.json"
+
+
+def _remembered(memory: Path) -> list[str]:
+    """The launches of the last note; none where there is no such note, or a damaged one."""
+    with contextlib.suppress(Failure, OSError):
+        content = read_json(memory)
+        return [name for name in content if isinstance(name, str)] if isinstance(content, list) else []
+    return []
 
 
 def costs(downs: Sequence[str]) -> tuple[str, ...]:

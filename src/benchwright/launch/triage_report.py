@@ -244,7 +244,7 @@ def _tasks(logs: Mapping[_Place, Path], job: int | None, array: AskedArray) -> I
     for place in sorted({*logs, *known}, key=lambda place: (place[0] or 0, place[1])):
         path, task = logs.get(place), known.get(place)
         log, unreadable = (TaskLog(), "") if path is None else _read(path)
-        failed = task is not None and task.standing is Standing.FAILED
+        failed = task is not None and task.standing is Standing.FAILED and (task.began or log.ok is None)
         state, code = (task.state, task.exit_code) if task is not None and failed else ("", "")
         own = array.items.get(place[1], ()) if place[0] == job else ()
         findings = [finding for finding in triage_log(log, state, code, own) if _counts(finding, task)]

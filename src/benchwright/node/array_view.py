@@ -107,10 +107,11 @@ def view_array(
     by_task = _queued(queue or (), tasks)
     histories = _histories(attempts or (), tasks)
     remembered = remembered or {}
-    if queue is not None:  # else the accounts may be late with any task
+    if queue is not None and attempts is not None:
+        # Without the queue the accounts may be late with any task; without the accounts it may have ended long ago.
         rest = _unnamed({*by_task, *histories, *remembered}, tasks)
         submits = {row.submit for row in rows if row.tasks}
-        in_queue, in_accounts = _withdrawn(queue, submits), _withdrawn(attempts or (), submits)
+        in_queue, in_accounts = _withdrawn(queue, submits), _withdrawn(attempts, submits)
         by_task.update((index, row) for index in rest for row in in_queue)
         histories.update((index, list(in_accounts)) for index in rest if in_accounts)
     indices = sorted({*by_task, *histories, *remembered})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from benchwright.arena import MethodMetadata
 from benchwright.contract import Failure, Problem
-from benchwright.processing.layout import METADATA, SIDECAR
+from benchwright.processing.layout import METADATA, RAW, SIDECAR
 from benchwright.processing.sidecar import Sidecar, read_sidecar
 from benchwright.publish.archive import odd_file
 from benchwright.publish.artifact_checks import PROCESS, PROCESS_AGAIN
@@ -41,6 +42,11 @@ class DeclaredArtifact:
         default = self.declared.config_default or self.recorded.config_default
         raw = self.declared.has_raw and self.recorded.has_raw
         return replace(self.declared, config_default=default, has_raw=raw, artifact_dir=None, cache_root=None)
+
+    @property
+    def kept_raw(self) -> bool:
+        """Whether processing kept raw results, or some are there nevertheless."""
+        return self.recorded.has_raw or os.path.lexists(self.folder / RAW)
 
     @property
     def changed_fields(self) -> dict[str, tuple[Any, Any]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from benchwright.contract import Problem
 
 _BESIDE = "declare the new run beside it, under another name, and register it with --replaces"
+DECLARE_IN_CHECKOUT = "it is part of an installed package: declare the run beside it in a checkout, named by --repo DIR"
+"""What to do where results are not as the declaration in an installed package says."""
 _NEVERTHELESS = f"{_BESIDE}; to change this one nevertheless: --force"
 
 

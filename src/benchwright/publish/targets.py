@@ -44,6 +44,11 @@ class Target:
         inside = self.path.is_relative_to(self.repository)
         return self.path.relative_to(self.repository).as_posix() if inside else str(self.path)
 
+    @property
+    def installed(self) -> str | None:
+        """The folder of packages that the module is installed in; None for one of a checkout."""
+        return next((part for part in self.path.parts if part in _INSTALLED), None)
+
     def at(self, line: int) -> str:
         """A line of the file, as problems name it."""
         return f"{self.path}:{line}"
@@ -201,9 +206,8 @@ def _is_source(entry: Path) -> bool:
 
 
 def _refuse_installed(target: Target) -> None:
-    installed = next((part for part in target.path.parts if part in _INSTALLED), None)
-    if installed:
-        found = f"part of an installed package ({installed})"
+    if target.installed:
+        found = f"part of an installed package ({target.installed})"
         fix = "name the checkout with --repo DIR; the next installation would undo the edit"
         raise _refused("installed-package", str(target.path), found, "a source checkout", fix)
 

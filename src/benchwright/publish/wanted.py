@@ -78,12 +78,12 @@ def _other_suite(declaration: Declaration, wanted: Mapping[str, Any]) -> list[Pr
 
 
 def _other_results(declaration: Declaration, wanted: Mapping[str, Any]) -> list[Problem]:
-    """Fields of a registered run that its results decided, and that would say otherwise."""
+    """Fields of a registered run that its results decided, and that would say otherwise; they may be filled in."""
     try:
         old, new = declaration.metadata(), declaration.metadata(wanted)
     except Failure:  # the values are refused for what they are
         return []
-    changed = [field for field in _OF_THE_RUN if getattr(old, field) != getattr(new, field)]
+    changed = [field for field in _OF_THE_RUN if getattr(old, field) not in (None, getattr(new, field))]
     arena = registered_in(declaration.target) if changed else None
     if arena is None:
         return []
