@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from slurm_cluster import SlurmCluster
 
 AT_WORK = {"PENDING", "RUNNING", "COMPLETING", "CONFIGURING"}
@@ -16,14 +18,14 @@ def states_of(cluster: SlurmCluster, job: int) -> dict[str, str]:
 def hurry(cluster: SlurmCluster, job: int) -> dict[str, str]:
     """Let requeued tasks begin now and not in two minutes; the states of all.
 
-    A node refuses a task in the second of its end, and the task is then held. A task that only waits for the scheduler
-    is left alone: each update of a job makes the scheduler begin its round again.
+    A node refuses a task in the second of its end (job credential revoked), after which it is held or at an end: it is
+    left alone for two. So is one that only waits for the scheduler, which begins its round again at each update.
     """
-    listed = cluster.output("squeue", "-h", "-r", "-t", "all", "-j", str(job), "-o", "%K %T %r")
-    rows = [line.split(maxsplit=2) for line in listed.splitlines()]
-    for task, _, reason in rows:
-        if reason == "BeginTime":
+    listed = cluster.output("squeue", "-h", "-r", "-t", "all", "-j", str(job), "-o", "%K %T %V %r")
+    rows = [line.split(maxsplit=3) for line in listed.splitlines()]
+    for task, _, requeued, reason in rows:
+        if reason == "BeginTime" and (datetime.now() - datetime.fromisoformat(requeued)).total_seconds() > 3:
             cluster.run("scontrol", "update", f"jobid={job}_{task}", "StartTime=now")
         elif "held" in reason.lower():
             cluster.run("scontrol", "release", f"{job}_{task}")
-    return {task: state for task, state, _ in rows}
+    return {task: state for task, state, *_ in rows}

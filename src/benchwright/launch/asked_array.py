@@ -43,7 +43,7 @@ def ask_array(job: int, log_dir: Path, clients: Clients) -> AskedArray:
             if isinstance(answer, CallError)
         ]
         return AskedArray(problems=tuple(silent))
-    least = _at_least(rows, accounts_answer=poll.account_rows is not None)
+    least = _at_least(poll.queue_rows, poll.account_rows)
     view = view_array(poll.queue_rows, poll.account_rows, least)
     submit_line = _submit_line(clients, job)
     match = _ARRAY.search(submit_line)
@@ -69,17 +69,22 @@ def ask_array(job: int, log_dir: Path, clients: Clients) -> AskedArray:
     return AskedArray(view, items, () if length else (unknown,))
 
 
-def _at_least(rows: Sequence[QueueRow | AttemptRow], *, accounts_answer: bool) -> int:
-    """How many tasks an array has by its rows. The plain id beside tasks is of one that no row names, at the least.
+def _at_least(queue: Sequence[QueueRow] | None, accounts: Sequence[AttemptRow] | None) -> int:
+    """How many tasks an array has by its rows. The plain id beside tasks is of one that no row of its source names.
 
-    By that alone, and of what has ended, it may be any task where the accounts do not tell of the others.
+    The other source may name that one. By a plain id alone, and of what has ended, it may be any task where the
+    accounts do not tell of the others.
     """
-    named = {index for row in rows for index in row.tasks}
-    plain = [row for row in rows if not row.tasks]
-    active = any(row.state.phase in (Phase.WAITING, Phase.RUNNING) for row in plain)
-    if not (named or active or accounts_answer):
+    rows: list[QueueRow | AttemptRow] = [*(queue or ()), *(accounts or ())]
+    known = any(row.tasks or row.state.phase in (Phase.WAITING, Phase.RUNNING) for row in rows)
+    if not known and accounts is None:
         return 0
-    return max(1 + max(named, default=0), len(named) + bool(plain))
+    return max(_named_by(queue or ()), _named_by(accounts or ()))
+
+
+def _named_by(rows: Sequence[QueueRow] | Sequence[AttemptRow]) -> int:
+    named = {index for row in rows for index in row.tasks}
+    return max(1 + max(named, default=0), len(named) + any(not row.tasks for row in rows))
 
 
 def _submit_line(clients: Clients, job: int) -> str:
