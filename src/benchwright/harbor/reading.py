@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,9 +12,9 @@ from typing import TypeVar
 import msgspec
 
 from benchwright.contract import Failure, usage_error
-from benchwright.forks import in_order
 from benchwright.harbor.aggregate import MISSING, Aggregate, read_aggregate
 from benchwright.harbor.cache import Scan, ScanCache, rules
+from benchwright.harbor.forks import shared
 from benchwright.harbor.job import Job, packed
 from benchwright.harbor.job_config import NO_CONFIG, JobConfig, read_job_config, read_lock, read_meta
 from benchwright.harbor.job_remarks import remarks_on
@@ -30,8 +29,6 @@ from benchwright.harbor.tree import ABSENT, Folder, Odd, Stamp, Tree, is_young, 
 from benchwright.harbor.trial import Trial
 
 _T = TypeVar("_T")
-_FEW = 4
-"""Reading so many jobs is over before a process would have started."""
 _ROOTS = (".", RESULT, CONFIG, META, LOCK)
 
 
@@ -64,9 +61,7 @@ def read_jobs(
         except Failure as failure:
             return failure
 
-    if len(places) <= _FEW or threading.active_count() > 1:  # a lock that one of them holds stays locked in a fork
-        return list(map(read, places))
-    return list(in_order(read, places))
+    return shared(read, places)
 
 
 def _read_folder(folder: Path, cache: ScanCache | None, at_once: int) -> Job:
