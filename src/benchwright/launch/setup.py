@@ -90,12 +90,7 @@ class _Setup:
         missing = [[item for item in one.grid.items if item not in state.done] for one in grids]
         again = sum(map(self._is_on_disk, _of_those_that_ignore(grids, missing)))
         self._materialise(missing)
-        self._begin("writing job files")
-        record = record_path(self._paths, self._identity)
-        record.unlink(missing_ok=True)
-        remove_own_files(self._paths, self._identity)
-        if isinstance(self._plan.scheduler_setup, SlurmSetup):
-            self._paths.logs.mkdir(parents=True, exist_ok=True)  # a task whose log has no folder fails without a word
+        record = self._cleared()
         pieces = [(one, self._write(one, items)) for one, items in zip(grids, missing, strict=True) if items]
         arrays = [array for _, made in pieces for array in made]
         launches = tuple(self._stage(pieces))
@@ -136,6 +131,16 @@ class _Setup:
             store=self._store,
             pools_down=tuple(pools_down(self._paths)),
         )
+
+    def _cleared(self) -> Path:
+        """Make room for the job files, without those of an earlier set-up; where the record of this one will be."""
+        self._begin("writing job files")
+        record = record_path(self._paths, self._identity)
+        record.unlink(missing_ok=True)
+        remove_own_files(self._paths, self._identity)
+        if isinstance(self._plan.scheduler_setup, SlurmSetup):
+            self._paths.logs.mkdir(parents=True, exist_ok=True)  # a task whose log has no folder fails without a word
+        return record
 
     def _begin(self, stage: str, note: str = "") -> None:
         """Say which stage of the set-up is at work."""
