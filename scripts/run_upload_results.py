@@ -49,7 +49,7 @@ def build_parser() -> ScriptParser:
     parser.add_cache_root()
     add = parser.add_argument
     add("--store", metavar="LOCATION", help="local:FOLDER, or gs://, s3:// or r2://BUCKET/PREFIX, not the declared")
-    add("--no-upload-raw", action="store_false", dest="raw", help="leave the raw results out")
+    add("--no-upload-raw", action="store_false", dest="raw", help="leave raw results out; the hosted metadata says so")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--apply", "--no-dry-run", action="store_true", dest="apply", help="upload")
     mode.add_argument("--verify-only", action="store_true", help="read back what was uploaded earlier; sends nothing")

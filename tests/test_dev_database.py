@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from eval_databases import folder_for_all
-from scripts_in_process import Script
+from scripts_in_process import SCRIPTS, Script, load
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -69,6 +69,14 @@ def test_what_does_not_run_is_told_how_to(script):
         (problem,) = answer["problems"]
         assert (problem["code"], problem["found"]) == ("not-running", "no database runs there")
         assert problem["fix"].endswith(f"scripts/database/dev_database.py up --folder {folder}")
+
+
+def test_the_file_may_come_before_the_options_and_after_them():
+    parser = load(SCRIPTS / "database" / "dev_database.py").build_parser()
+    words = [("load", "rows.json"), ("--folder", "db")]
+    for order in (("load", *words[1], "rows.json"), (*words[0], *words[1]), (*words[1], *words[0])):
+        args = parser.parse_args(order)
+        assert (args.action, str(args.file), str(args.folder)) == ("load", "rows.json", "db")
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,8 @@ def test_everything_that_is_wrong_is_told_at_once():
         (case(agent="terminus-2", rows=[row(status="Started"), row(id="r2", of_run="no", agent="openhands")]), []),
         (case(trials=trials(stored_score=0.9)),
          [("score-disputed", "the aggregate stores the score 0.9000, and its trials make 0.3000")]),
+        (case(trials=trials(reward_sum=-1e308, stored_score=1e308)),
+         [("score-disputed", "the aggregate stores the score 1e+308, and its trials make -3.333e+305")]),
         (case(rows=[row(live=None)]), [("job-unknown", "whether the job of row r1 is live is unknown")]),
         (case(rows=[row(issues=["dangling-id"])]),
          [("dangling-id", "row r1 has the id of an agent, model or benchmark that there is not")]),

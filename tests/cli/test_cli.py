@@ -379,3 +379,15 @@ def test_every_package_that_is_always_there_is_known_when_it_is_not():
     packages = {re.split(r"[^\w-]", dependency)[0] for dependency in project["dependencies"]}
     modules = {"pyyaml": "yaml"}
     assert {modules.get(package, package) for package in packages} == errors.BASE_MODULES
+
+
+@pytest.mark.parametrize(
+    "words", ["load --folder d f", "load f --folder d", "--folder d load f", "load --folder d -- f"]
+)
+def test_options_and_positionals_come_in_any_order(words):
+    parser = ScriptParser(description="Check.", prog="check.py")
+    parser.add_argument("action")
+    parser.add_argument("file", nargs="?")
+    parser.add_argument("--folder", required=True)
+    args = parser.parse_args(words.split())
+    assert (args.action, args.file, args.folder) == ("load", "f", "d")

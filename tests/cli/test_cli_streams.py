@@ -143,3 +143,29 @@ def test_a_signal_while_the_reader_sleeps_ends_the_script_without_a_word(number,
     assert process.wait(timeout=PATIENCE) == code
     out, err = process.communicate()
     assert (out.endswith("\n"), err) == (False, "")
+
+
+LOADING = """
+import importlib.abc, sys, time
+
+class Waits(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == {waits_at!r}:
+            sys.stderr.write("loading\\n")
+            sys.stderr.flush()
+            time.sleep({patience})
+
+sys.meta_path.insert(0, Waits())
+"""
+
+
+@pytest.mark.parametrize("module", ["benchwright.cli.commands", "benchwright.contract", "benchwright.files"])
+def test_a_ctrl_c_while_a_script_loads_is_a_line_and_a_code(module, script):
+    text = LOADING.format(waits_at=module, patience=PATIENCE) + script.read_text("utf-8")
+    script.write_text(text, "utf-8")
+    command = [sys.executable, str(script), "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True)
+    assert process.stderr.readline() == "loading\n"
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out, err) == (130, "", "stopped by Ctrl-C\n")

@@ -112,9 +112,22 @@ MARKS = [
     rows("62.7†", note="Scores marked with † are taken from Artificial Analysis."),
     rows("62.7§", note="Results marked with § come from the authors of the benchmark."),
     rows("62.7\\*", note="An asterisk denotes numbers from Artificial Analysis."),
+    rows("62.7^", note=f"^ {AA}"),
+    rows("62.7 ^", note=f"^: {AA}"),
+    rows("62.7% \\^", note=f"\\^ {AA}"),
+    rows("**62.7**^^", note=f"^^ {AA}"),
+    rows("62.7 ± 0.4^", note="^Taken from Artificial Analysis."),
+    rows("62.7 (^)", note=f"(^): {AA}"),
+    rows("62.7<sup>^</sup>", note=f"<sup>^</sup> {AA}"),
+    rows("62.7^", note=f"† our own run. ^ {AA}"),
+    rows("62.7^", note="Results with a caret come from the authors of the benchmark."),
+    rows("62.7^", note="Results marked with ^ come from the authors of the benchmark."),
+    rows("62.7", column="Logic-1k^", note=f"^ {AA}"),
+    rows("62.7", row="Nova 7B^", note=f"^ {AA}"),
     rows("62.7‡", note="† denotes our run; ‡ denotes Artificial Analysis."),
     f"{HEAD}On Logic-1k it scores 62.7%.[^1]\n\n[^1]: {AA}\n",
     f"{HEAD}Nova 7B reaches 62.7% on Logic-1k.<sup>1</sup>\n\n<sup>1</sup> {AA}\n",
+    f"{HEAD}Nova 7B reaches 62.7%^ on Logic-1k.\n\n^ {AA}\n",
     f"{HEAD}Nova 7B reaches 62.7%¹, ahead of its peers on Logic-1k.\n\n¹ {AA}\n",
     paper(f"62.7{footnote('1', AA)}"),
     paper(head=f"Logic-1k{footnote('2', AA)}"),
@@ -122,6 +135,8 @@ MARKS = [
     paper("<math><msup><mn>62.7</mn><mo>†</mo></msup></math>", note=f"<p>† {AA}</p>"),
     paper("<math><msup><mn>62.7</mn><mn>1</mn></msup></math>", note=f"<p><sup>1</sup> {AA}</p>"),
     paper('62.7<sup class="ltx_sup"><span class="ltx_text ltx_font_italic">†</span></sup>', note=f"<p>† {AA}</p>"),
+    paper("62.7^", note=f"<p>^ {AA}</p>"),
+    paper(caption="Main results^", note=f"<p>^ {AA}</p>"),
     paper("62.7 <sup>\u2217</sup>", caption=f"Main results. \u2217 {AA}"),
 ]
 
@@ -134,7 +149,13 @@ def test_marks_are_read_however_they_are_written(asks, text):
 
 @pytest.mark.parametrize(
     ("cell", "codes"),
-    [("62.7 ± 0.4 †", ["third-party", "mark"]), ("62.7 ◆", ["mark"]), ("62.7[^x]", ["mark"]), ("62.7 (a)", ["mark"])],
+    [
+        ("62.7 ± 0.4 †", ["third-party", "mark"]),
+        ("62.7 ◆", ["mark"]),
+        ("62.7[^x]", ["mark"]),
+        ("62.7 (a)", ["mark"]),
+        ("62.7^", ["mark"]),
+    ],
 )
 def test_a_mark_without_a_note_is_asked_about(asks, cell, codes):
     assert asks(rows(cell)) == codes
@@ -320,6 +341,11 @@ HARMLESS = [
     rows("**62.7**"),
     rows("<u>62.7</u>"),
     rows("$62.7_{\\pm 0.4}$"),
+    rows("62.7^{+0.4}"),
+    rows("$62.7^{+0.4}_{-0.3}$"),
+    rows("$62.7^{\\circ}$"),
+    rows("62.7 (10^3 samples)"),
+    rows("62.7 (2^{10} tokens)"),
     rows("62.7 %"),
     rows("62.7 ↑"),
     rows("🥇 62.7"),
@@ -334,6 +360,7 @@ HARMLESS = [
     rows(row="[Nova 7B](https://huggingface.co/nova-ai/nova-7b)"),
     rows(row="Nova-7B (thinking)"),
     rows(note="† Peer 8B: from its own card. Numbers are percentages."),
+    rows(note="^ Peer 8B: from its own card. It takes 10^4 steps of $2^{20}$ tokens."),
     rows(column="Logic-1k", note="[^1]: Peer 8B is described in its own paper."),
     paper("62.7", caption="Main results. Best numbers are in bold, second best are underlined."),
     paper("62.7", caption="Main results. † denotes baselines taken from their papers."),
@@ -533,6 +560,20 @@ def test_other_models_in_a_sentence(asks, name):
 @pytest.mark.parametrize(
     "text",
     [
+        "Nova 7B 61 and Nova 7B Instruct 62.7 on Logic-1k.",
+        "On Logic-1k, Nova 7B scores 61 and Nova 13B scores 62.7.",
+        "On Logic-1k, Nova 7B and Nova 13B score 61 and 62.7.",
+        "On Logic-1k we see 61 for Nova 7B and 62.7 for Nova 7B Instruct.",
+        "Logic-1k is solved to 62.7% by Nova 7B Instruct, to 61% by Nova 7B.",
+    ],
+)
+def test_the_model_that_a_sentence_names_at_the_number(asks, text):
+    assert asks(f"{HEAD}{text}\n") == ["model"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         *(
             rows(row=row)
             for row in (
@@ -549,6 +590,13 @@ def test_other_models_in_a_sentence(asks, name):
         f"{HEAD}| | Nova 7B |\n|---|---|\n| Logic-1k | 62.7 |\n",
         f"{HEAD}On Logic-1k, Nova 7B reaches 62.7, and Nova-7B-based agents follow.\n",
         f"{HEAD}Nova 7B 62.7 on Logic-1k.\n",
+        f"{HEAD}On Logic-1k, Nova 7B scores 62.7 and Nova 7B Instruct 70.1.\n",
+        f"{HEAD}On Logic-1k, Nova 7B Instruct scores 70.1 and Nova 7B 62.7.\n",
+        f"{HEAD}On Logic-1k we see 70.1 for Nova 7B Instruct and 62.7 for Nova 7B.\n",
+        f"{HEAD}On Logic-1k we see 62.7 for Nova 7B and 70.1 for Nova 7B Instruct.\n",
+        f"{HEAD}Nova 7B, fine-tuned from Nova 7B Base, scores 62.7 on Logic-1k.\n",
+        f"{HEAD}Unlike Nova 13B, Nova 7B scores 62.7 on Logic-1k, 3.1 more than Nova 7B Chat.\n",
+        f"{HEAD}On Logic-1k, Nova 7B beats Nova 7B Instruct with 62.7.\n",
         f"{HEAD}In 2026 Nova 7B has 62.7 on Logic-1k.\n",
     ],
 )

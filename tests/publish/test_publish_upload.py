@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from benchwright.arena import MethodMetadata
 from benchwright.contract import Exit, Failure
 from benchwright.objects import Conflict, StoreLocation, open_store
 from benchwright.publish.fetch import fetch
 from benchwright.publish.fetchable import look_up
+from benchwright.publish.hosted import read_object
 from benchwright.publish.standing import MetadataDiffers, look
 from benchwright.publish.upload import upload
 from benchwright.publish.verify import verify_hosted
@@ -55,6 +57,10 @@ def without_manifest(objects):
 def manifest_of(store, folder):
     store.get(f"{PREFIX}/manifest.json", folder / "manifest.json")
     return json.loads((folder / "manifest.json").read_bytes())
+
+
+def hosted_metadata(store):
+    return MethodMetadata.from_yaml(read_object(store, f"{PREFIX}/metadata.yaml", 2**20)[0])
 
 
 def refused(plan, store, **options):
@@ -228,7 +234,7 @@ def test_raw_results_that_are_added_are_waited_for(store, planned):
     upload(before, store)
     known, seen = [digests(before), digests(after)], []
     upload(after, Watched(store, after=lambda number, key: seen.append(consistent(store, known))), replace=True)
-    assert seen == [None, None, None, 1]
+    assert seen == [None, None, None, None, 1]  # the sidecar too: it has the digest of what the metadata now says
 
 
 def test_a_change_of_metadata_that_is_killed_ends_in_agreement(tmp_path, planned):
@@ -299,9 +305,11 @@ def test_a_part_that_the_new_artifact_does_not_have_is_removed(any_store, planne
     upload(planned(any_store, other_results), any_store)
     plan = planned(any_store, upload_raw=False)
     assert "it differs in" in str(refused(plan, any_store)) and "it has raw.zip" in str(refused(plan, any_store))
+    assert hosted_metadata(any_store).has_raw
     report = upload(plan, any_store, replace=True)
     assert "raw.zip" in report.replaced and report.verification.ok
     assert without_manifest(hosted(any_store)) == digests(plan)
+    assert not hosted_metadata(any_store).has_raw
 
 
 def test_an_unfinished_upload_of_another_artifact_is_left_alone(any_store, planned):

@@ -37,6 +37,11 @@ def refused(artifact, **options):
     return failure.value
 
 
+def published(plan):
+    """The metadata that a plan publishes."""
+    return MethodMetadata.from_yaml(plan.objects[-1].source)
+
+
 def codes(problems):
     return [problem.code for problem in problems]
 
@@ -184,6 +189,20 @@ def test_raw_results_may_be_left_out(cache):
     plan = plan_upload(opened(cache), STORE, upload_raw=False)
     assert "raw" not in plan.parts
     assert [str(remark) for remark in plan.remarks] == ["raw.zip: not published: --no-upload-raw"]
+    assert not published(plan).has_raw
+
+
+def test_raw_results_are_published_as_declared_and_the_metadata_says_whether_they_are(cache):
+    folder = recorded(cache)
+    assert published(plan_upload(opened(cache), STORE)).has_raw
+    plan = plan_upload(opened(cache, has_raw=False), STORE)
+    assert "raw" not in plan.parts and not published(plan).has_raw
+    assert "raw.zip: not published: the metadata declares has_raw false" in map(str, plan.remarks)
+    metadata = folder / "metadata.yaml"
+    metadata.write_text(metadata.read_text().replace("has_raw: true", "has_raw: false"))
+    add_sidecar(folder)
+    plan = plan_upload(opened(cache, has_raw=True), STORE)  # copied there since processing, which kept none
+    assert "raw" in plan.parts and published(plan).has_raw
 
 
 def test_links_in_the_artifact_are_refused_by_name(cache):

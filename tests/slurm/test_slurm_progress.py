@@ -294,7 +294,22 @@ def test_tasks_that_nothing_knows_are_never_done(run):
     done = run.watch(job, 5, "--patience", "2")
     assert done.returncode == 2
     assert done.stdout.splitlines()[-1].startswith(
-        f"LOST job {job}: it has left the queue, and nothing says yet how {job}_[2-4] ended, and the accounts are late"
+        f"LOST job {job}: it has left the queue, and nothing says yet how {job}_[2-4] ended, "
+        "and the accounts are late, or it was cancelled by itself while it waited; given up"
+    )
+
+
+def test_a_task_that_is_cancelled_by_itself_while_it_waits_is_one_of_them(run, cluster):
+    """It leaves no row: the queue strikes it from the list of those that wait, and so do the accounts."""
+    job = run.submit(["write-a"], ["write-b"], ["write-c"], options=("--hold",))
+    cluster.output("scancel", f"{job}_1")
+    cluster.output("scontrol", "release", str(job))
+    run.wait_for(job, "COMPLETED", "COMPLETED")
+    done = run.watch(job, 3, "--patience", "2")
+    assert done.returncode == 2
+    assert done.stdout.splitlines()[-1].startswith(
+        f"LOST job {job}: it has left the queue, and nothing says yet how {job}_1 ended, "
+        "and the accounts are late, or it was cancelled by itself while it waited; given up"
     )
 
 

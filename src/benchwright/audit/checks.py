@@ -7,6 +7,7 @@ from benchwright.audit.evidence import Proof, proof_of_zero, why_open
 from benchwright.audit.facts import EvalFacts
 from benchwright.audit.rows import standing
 from benchwright.audit.verdict import Check, Checks
+from benchwright.harbor.number import as_score
 
 
 def checks_of(facts: EvalFacts) -> Checks:
@@ -38,7 +39,7 @@ def _score(facts: EvalFacts) -> Check:
     if not trials.valid:
         return Check("fail", "no trial has a reward")
     mean = trials.reward_sum / trials.attempted
-    text = f"{mean:.4f} over {trials.attempted:,} attempted"
+    text = f"{as_score(mean)} over {trials.attempted:,} attempted"
     if facts.kind == "iris-tpu" and gates.times_out_too_often(trials):
         return Check("fail", f"{text}: too many of them ran out of time")
     proof = proof_of_zero(trials)
@@ -53,7 +54,7 @@ def _score(facts: EvalFacts) -> Check:
         return Check("fail", f"{text}; no row of this run shows a score")
     wrong = [row for row in shown if not gates.is_score_of(row.score, trials)]
     if wrong:
-        return Check("fail", f"{text}; row {wrong[0].id} shows {wrong[0].score:.4f}")
+        return Check("fail", f"{text}; row {wrong[0].id} shows {as_score(wrong[0].score)}")
     return Check("warn" if gates.is_untrustworthy(trials) else "pass", text)
 
 

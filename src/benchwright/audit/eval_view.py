@@ -16,13 +16,13 @@ from benchwright.audit.report_words import (
     filed_under,
     gaps,
     listed_rows,
-    number,
     pasted,
     sentence,
     share,
     visible,
 )
 from benchwright.audit.verdict import Status, Verdict
+from benchwright.harbor.number import as_score
 
 Tone = Literal["settled", "wait", "work", "wrong", "stop"]
 _TONES: dict[Verdict, Tone] = {
@@ -137,7 +137,7 @@ def _figures(trials: TrialFacts | None) -> list[Cell]:
         Cell(f"{trials.valid:,}", trials.valid / trials.planned if trials.planned else None),
         Cell(f"{errored:,}", errored),
         Cell("?" if trials.planned is None else f"{trials.planned:,}", trials.planned),
-        Cell(number(score), score),
+        Cell(as_score(score), score),
         _percent(trials.invalid, trials.attempted, gates.errs_too_much(trials)),
         _percent(trials.covered, trials.planned, gates.covers_too_little(trials)),
     ]
@@ -174,7 +174,7 @@ def _rows(one: Audited) -> Listing:
         when = created.isoformat(sep=" ", timespec="minutes") if created else "—"
         odd = ", ".join(sorted(facts.issues)) or "—"
         advised = (row.id, row.owner, row.status, row.advice, row.why)
-        texts = (*advised, filed_under(facts), odd, number(facts.score), when, facts.link or "—")
+        texts = (*advised, filed_under(facts), odd, as_score(facts.score), when, facts.link or "—")
         rows.append(tuple(map(_short, texts)))
     headings = ("row", "owner", "status", "advice", "why", "filed under", "odd about it", "score", "created", "traces")
     return Listing(headings, rows, more)

@@ -11,6 +11,7 @@ from benchwright.audit.facts import EvalFacts
 from benchwright.audit.iris_results import kind_at
 from benchwright.audit.troubles import Troubles
 from benchwright.contract import Exit, Outcome, counted
+from benchwright.harbor.number import as_score
 from benchwright.harbor.progress import Progress
 
 _LIVE = (
@@ -54,7 +55,7 @@ def _line(one: Progress) -> str:
     words += [f"{one.valid:,} valid"] if one.valid is not None else []
     words += [f"{one.corrupt:,} corrupt"] if one.corrupt else []
     words += [f"{one.invalid:,} with errors that count"] if one.invalid else []
-    words += [f"score {one.score:.4f}"] if one.score is not None else []
+    words += [f"score {as_score(one.score)}"] if one.score is not None else []
     words += [] if one.whole else ["by the aggregate alone"]
     name = one.name if one.name.isprintable() else ascii(one.name)
     return f"{one.status:<16} {name}  {', '.join(words)}" + (f" ({one.why})" if one.why else "")

@@ -14,6 +14,7 @@ from benchwright.audit.facts import EvalFacts, RowFacts, TrialFacts
 from benchwright.audit.rows import contested, foreign, own, served_beside, standing
 from benchwright.contract import Problem, some
 from benchwright.evaldb import is_hash, is_numeric_model
+from benchwright.harbor.number import as_score
 
 UNKNOWN = frozenset({"job-unknown", "trials-unknown", "rows-unknown"})
 """Refusals that a source which answers may lift."""
@@ -144,7 +145,7 @@ def _of_proof(facts: EvalFacts, trials: TrialFacts) -> Iterator[Problem]:
         )
     if trials.stored_score is not None and not gates.is_score_of(trials.stored_score, trials):
         mean = trials.reward_sum / trials.attempted
-        found = f"the aggregate stores the score {trials.stored_score:.4f}, and its trials make {mean:.4f}"
+        found = f"the aggregate stores the score {as_score(trials.stored_score)}, and its trials make {as_score(mean)}"
         yield _problem(
             facts,
             "score-disputed",

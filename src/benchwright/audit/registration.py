@@ -13,6 +13,7 @@ from benchwright.audit.verdict import Action, Decision
 from benchwright.contract import counted
 from benchwright.evaldb import is_hash, is_numeric_model
 from benchwright.evaldb.rows import FINISHED
+from benchwright.harbor.number import as_score
 
 _NUMERIC_MODEL, _MISNAMED = "numeric-model", frozenset({"hash-benchmark", "run-dir-benchmark"})
 _UNREADABLE_SCORE = frozenset({"dict-metrics", "no-score", "doubled-stderr"})
@@ -133,7 +134,7 @@ def lacks(row: RowFacts, trials: TrialFacts) -> str | None:
     if row.fails:
         return "has the figures of an earlier, partial state of this run"
     if not gates.is_score_of(row.score, trials):
-        return f"shows {row.score:.4f}, which is no score of this run"
+        return f"shows {as_score(row.score)}, which is no score of this run"
     return None
 
 

@@ -17,7 +17,6 @@ from benchwright.audit.report_words import (
     filed_under,
     gaps,
     listed_rows,
-    number,
     pasted,
     sentence,
     share,
@@ -26,6 +25,7 @@ from benchwright.audit.report_words import (
 )
 from benchwright.audit.verdict import Action
 from benchwright.contract import counted
+from benchwright.harbor.number import as_score
 
 _SIGNS = re.compile(r"[\\`*\[\]<>|&~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 """What Markdown reads as more than a letter, wherever it stands; an underscore inside a word is one."""
@@ -155,15 +155,15 @@ def _scores(facts: EvalFacts) -> list[str]:
     if score is None:
         return []
     rows = [
-        ("as stored", number(score.stored)),
-        ("over attempted trials", number(score.attempted)),
-        ("over valid trials", number(score.valid)),
-        ("over planned trials", number(score.planned)),
+        ("as stored", as_score(score.stored)),
+        ("over attempted trials", as_score(score.attempted)),
+        ("over valid trials", as_score(score.valid)),
+        ("over planned trials", as_score(score.planned)),
     ]
     if score.likely is not None:
-        rows.append(("likely: a missing reward taken for 0 where it hides one", number(score.likely)))
+        rows.append(("likely: a missing reward taken for 0 where it hides one", as_score(score.likely)))
     if score.low is not None:
-        rows.append(("left open by trials without a reward", f"{number(score.low)} to {number(score.high)}"))
+        rows.append(("left open by trials without a reward", f"{as_score(score.low)} to {as_score(score.high)}"))
     lines = ["### Score", "", *_table(("reading", "score"), rows)]
     if score.stored is not None and score.stored_is:
         lines += ["", f"The stored score is the one over the {_listed(score.stored_is)} trials."]
@@ -183,7 +183,7 @@ def _rows(one: Audited) -> list[str]:
                 f"**{row.advice}**: {_text(row.why)}",
                 _text(filed_under(facts)),
                 _text(", ".join(sorted(facts.issues))) or "—",
-                number(facts.score),
+                as_score(facts.score),
                 created.isoformat() if created else "—",
                 _cell(facts.link) if facts.link else "—",
             )

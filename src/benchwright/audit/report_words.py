@@ -105,10 +105,3 @@ def share(part: int, whole: int | None) -> str:
     if not whole:
         return f"{part:,}/{'?' if whole is None else 0}"
     return f"{part:,}/{whole:,} ({100 * part / whole:.1f} %)"
-
-
-def number(value: float | None) -> str:
-    """A score to four digits behind the point, or that there is none."""
-    if value is None:
-        return "—"
-    return f"{value:.4f}" if abs(value) < 1e6 else f"{value:.4g}"

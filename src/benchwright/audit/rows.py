@@ -11,6 +11,7 @@ from benchwright.audit.facts import EvalFacts, RowFacts
 from benchwright.audit.verdict import Decision, RowAdvice
 from benchwright.contract import some
 from benchwright.evaldb.rows import FINISHED
+from benchwright.harbor.number import as_score
 
 STALE_AFTER = timedelta(hours=12)
 """A row that waits for its score and is older, and whose job is not live, is cruft."""
@@ -95,7 +96,7 @@ def served_beside(facts: EvalFacts) -> str | None:
     served = serving(facts)
     if served is None or any(row.status == FINISHED and row.score is not None for row in matching(facts)):
         return None
-    return f"row {served.id} of {served.owner} serves this agent, model and benchmark with {served.score:.4f}"
+    return f"row {served.id} of {served.owner} serves this agent, model and benchmark with {as_score(served.score)}"
 
 
 def scored(facts: EvalFacts) -> list[RowFacts]:

@@ -31,6 +31,7 @@ from benchwright.audit.rows import (
 from benchwright.audit.verdict import Action, Decision, Judgement, Verdict
 from benchwright.contract import counted, some
 from benchwright.evaldb.rows import ENDED, FINISHED
+from benchwright.harbor.number import as_score
 
 _RUN_AGAIN: tuple[Verdict, ...] = ("RESUME", "DEREGISTER+RESUME", "RERUN", "RELAUNCH", "VOID")
 """Verdicts after which the run's folder is written once more."""
@@ -170,8 +171,8 @@ def _launched_anew(facts: EvalFacts, verdict: Verdict, why: str, launch: tuple[A
     rows = [row for row in own(facts) if row.status == FINISHED and row.id not in facts.grandfathered]
     for row in rows:
         if row.score is not None and not row.fails and not gates.is_score_of(row.score, _trials(facts)):
-            shown = f"row {row.id} shows {row.score:.4f}, which is no score of this folder: has it been cleaned up?"
-            return Decision("STOP", f"{why}; but {shown}")
+            shown = f"row {row.id} shows {as_score(row.score)}, which is no score of this folder"
+            return Decision("STOP", f"{why}; but {shown}: has it been cleaned up?")
     off = [row for row in rows if row.score is not None or row.fails]
     drops = [Action("take the score that says nothing off the board", commands.deregister(facts, r)) for r in off]
     return Decision(verdict, why, (*launch, *drops), frozenset(row.id for row in off))
@@ -273,7 +274,8 @@ def _score_disputed(facts: EvalFacts) -> Decision | None:
     if stored is None or gates.is_score_of(stored, trials):
         return None
     mean = trials.reward_sum / trials.attempted
-    why = f"the aggregate stores the score {stored:.4f}, and its trials make {mean:.4f} over the attempted ones"
+    scores = f"the score {as_score(stored)}, and its trials make {as_score(mean)} over the attempted ones"
+    why = f"the aggregate stores {scores}"
     return Decision("STOP", f"{why}: which is right is for you to say")
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from benchwright.audit.record import Audited
 from benchwright.audit.report_figures import Readings, readings
-from benchwright.audit.report_words import LONGEST, number, titles, visible
+from benchwright.audit.report_words import LONGEST, titles, visible
+from benchwright.harbor.number import as_score
 
 READINGS = {
     "stored": "as stored in the job's own result",
@@ -80,7 +81,9 @@ def _row(id: str, name: str, found: Readings, low: float, high: float) -> ScoreR
             return None
         return round(100 * (min(max(value, low), high) - low) / (high - low), 2)
 
-    values = [Value(key, number(getattr(found, key)), getattr(found, key), at(getattr(found, key))) for key in READINGS]
+    values = [
+        Value(key, as_score(getattr(found, key)), getattr(found, key), at(getattr(found, key))) for key in READINGS
+    ]
     known = found.low is not None and found.high is not None
     return ScoreRow(
         id=id,
@@ -88,6 +91,6 @@ def _row(id: str, name: str, found: Readings, low: float, high: float) -> ScoreR
         values=values,
         low=at(found.low) if known else None,
         high=at(found.high) if known else None,
-        open=f"{number(found.low)} to {number(found.high)}" if known else "not known",
+        open=f"{as_score(found.low)} to {as_score(found.high)}" if known else "not known",
         width=found.high - found.low if found.low is not None and found.high is not None else None,
     )

@@ -1,5 +1,6 @@
 """The script shell: parser, printing, progress, commands, hand-off sheets. Scripts import it; no other package does."""
 
+import benchwright.cli.before  # noqa: F401  first: it is for a Ctrl-C during what follows
 from benchwright.cli.commands import command, command_elsewhere, option, repeated
 from benchwright.cli.handoff import Handoff
 from benchwright.cli.parser import ScriptParser, moment, positive

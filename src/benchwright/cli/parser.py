@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -53,6 +53,15 @@ class ScriptParser(argparse.ArgumentParser):
             common.add_argument(
                 "--handoff", type=Path, metavar="FILE.md", help="write a command sheet for another person"
             )
+
+    def parse_args(self, args: Iterable[str] | None = None, namespace: Any = None) -> Any:
+        """Parse as argparse does, but take options between positionals too where there are no commands.
+
+        Plain argparse gives an optional positional up once it has parsed the one before it.
+        """
+        if self._commands is not None:
+            return super().parse_args(args, namespace)
+        return self.parse_intermixed_args(args, namespace)
 
     def add_command(self, name: str, description: str) -> ScriptParser:
         """Add a command with options of its own; ``command`` among the arguments is the one that was given."""

@@ -16,6 +16,13 @@ def count(value: Any) -> int | None:
     return int(value) if value == int(value) else None
 
 
+def as_score(score: float | None) -> str:
+    """A score for people, to four digits behind the point, or that there is none; a float may have 309 before it."""
+    if score is None:
+        return "—"
+    return f"{score:.4f}" if abs(score) < 1e6 else f"{score:.4g}"
+
+
 def finite(value: Any) -> float | None:
     """The number that a field holds, None where it holds none or one that no float is. ``true`` is 1, as for Harbor."""
     if not isinstance(value, int | float):

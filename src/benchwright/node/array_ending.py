@@ -45,8 +45,7 @@ def ending(request: Request, poll: Poll, view: ArrayView, *, seen: bool) -> Verd
         return _final(request, poll, view)
     if poll.accounts_never:
         return _by_results(request, poll, view)
-    late = f": {poll.accounts_error}" if poll.accounts_error else ", and the accounts are late"
-    text = f"it has left the queue, and nothing says yet how {_unknown(request, view)} ended{late}"
+    text = f"it has left the queue, and nothing says yet how {_unknown(request, view)} ended{_late(poll, view)}"
     return Doubt(Unclear.ACCOUNTS, text, poll.clock)
 
 
@@ -80,6 +79,14 @@ def _silence(poll: Poll) -> str:
 def _unknown(request: Request, view: ArrayView) -> str:
     unknown = view.those(Standing.UNKNOWN)
     return brief_id(request.job, unknown) if unknown else f"{view.lacking} tasks"
+
+
+def _late(poll: Poll, view: ArrayView) -> str:
+    """Why the accounts do not say it. Of a task that is cancelled by itself while it waits, SLURM keeps no row."""
+    if poll.accounts_error:
+        return f": {poll.accounts_error}"
+    gone = view.lacking or any(not view.tasks[index].state for index in view.those(Standing.UNKNOWN))
+    return ", and the accounts are late" + ", or it was cancelled by itself while it waited" * bool(gone)
 
 
 def _final(request: Request, poll: Poll, view: ArrayView, *, by_results: bool = False) -> Verdict | Doubt:

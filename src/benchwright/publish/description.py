@@ -77,14 +77,8 @@ class Description:
         return [name for name in needed if name not in names]
 
     def not_listed(self, names: Collection[str]) -> list[Problem]:
-        """What is wrong with a manifest that lists these objects alone; raw results may be left out of an upload."""
-        absent = [name for name in self.absent(names) if name != RAW_ZIP]
-        return [missing(f"{self.url}/{name}", f"not listed in {MANIFEST}") for name in absent]
-
-    def left_out(self, names: Collection[str]) -> list[Problem]:
-        """The remarks on what a manifest that lists these objects leaves out."""
-        absent = [name for name in self.absent(names) if name == RAW_ZIP]
-        return [Problem("no-raw", f"{self.url}/{name}", "not hosted: the upload left it out") for name in absent]
+        """What is wrong with a manifest that lists these objects alone."""
+        return [missing(f"{self.url}/{name}", f"not listed in {MANIFEST}") for name in self.absent(names)]
 
     def files_of(self, name: str) -> Mapping[str, FileFacts] | None:
         """The files that a zip should hold, by their names in it; None where no sidecar tells."""

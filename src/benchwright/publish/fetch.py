@@ -221,7 +221,6 @@ class _Fetch:
             self.remarks.append(no_digests(described))
         else:
             problems += described.not_listed(names)
-            self.remarks += described.left_out(names)
         if problems:
             raise Failure(problems)
         self.remarks += hosted.remarks

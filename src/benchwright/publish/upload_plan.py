@@ -213,7 +213,8 @@ class _Planning:
         archives = self._archives()
         sizes = [(folder / name).stat().st_size for name in single]
         count = ByteCount(self._progress, sum(sizes) + sum(archive.size for archive in archives.values()))
-        metadata = _planned(layout.METADATA, artifact.metadata.to_yaml().encode())
+        hosted = replace(artifact.metadata, has_raw=RAW_ZIP in archives)
+        metadata = _planned(layout.METADATA, hosted.to_yaml().encode())
         objects = []
         if artifact.sidecar is not None:
             objects.append(_planned(layout.SIDECAR, self._published(artifact.sidecar, metadata)))
@@ -221,6 +222,11 @@ class _Planning:
         objects += [self._zip(name, archive, count) for name, archive in archives.items()]
         self._check_digests()
         return [*objects, metadata]
+
+    @property
+    def _wants_raw(self) -> bool:
+        """Whether the raw results are published: declared, and not left out by whoever uploads."""
+        return self._upload_raw and self._artifact.declared.has_raw
 
     def _check_names(self) -> None:
         declared = self._artifact.declared
@@ -246,10 +252,13 @@ class _Planning:
     def _archives(self) -> dict[str, Archive]:
         """The folders that become zips, by the zip's name."""
         declared, folder = self._artifact.metadata, self._artifact.folder
-        needed = {PROCESSED_ZIP: declared.has_processed, RAW_ZIP: self._artifact.declared.has_raw}
+        wanted = {
+            PROCESSED_ZIP: declared.has_processed or os.path.lexists(folder / layout.PROCESSED),
+            RAW_ZIP: self._wants_raw,
+        }
         archives = {}
         for name, below in ZIPS.items():
-            if (name == RAW_ZIP and not self._upload_raw) or not (needed[name] or os.path.lexists(folder / below)):
+            if not wanted[name]:
                 continue
             try:
                 archives[name] = survey_folder(folder / below)
@@ -307,7 +316,7 @@ class _Planning:
         if sidecar is None:
             return
         self.problems += checks.check_findings(sidecar)
-        left_out = () if self._upload_raw else (f"{layout.RAW}/",)
+        left_out = () if self._wants_raw else (f"{layout.RAW}/",)
         recorded = {name: facts for name, facts in sidecar.files.items() if not name.startswith(left_out)}
         content = (self._artifact.folder / layout.METADATA).read_bytes()
         metadata = FileFacts(len(content), hashlib.sha256(content).hexdigest())

@@ -80,4 +80,4 @@ def verify_hosted(store: ObjectStore, method: str, suite: str, *, progress: Prog
         described = Description.bring(store, method, suite, whole, Path(folder))
     problems = [*proved.problems, *described.problems, *described.contradictions(objects)]
     problems += described.not_listed(objects)
-    return replace(proved, problems=tuple(problems), remarks=(*proved.remarks, *described.left_out(objects)))
+    return replace(proved, problems=tuple(problems))

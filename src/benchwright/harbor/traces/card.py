@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from benchwright.contract import counted
+from benchwright.harbor.number import as_score
 from benchwright.harbor.traces.counts import LeftOut, TraceCounts
 
 _SIGNS = re.compile(r"[\\`*_{}\[\]<>|#~$]")
@@ -59,7 +60,7 @@ def _yaml(front: Mapping[str, Any]) -> str:
 def _rewarded(rewards: Sequence[float]) -> str:
     if not rewards:
         return "none"
-    return f"{len(rewards):,}, the mean is {sum(rewards) / len(rewards):.4f}"
+    return f"{len(rewards):,}, the mean is {as_score(sum(rewards) / len(rewards))}"
 
 
 def _tallied(tally: Mapping[str, int], most: int = 12) -> str:

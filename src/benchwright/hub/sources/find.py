@@ -23,7 +23,7 @@ _MOST_QUOTED = 60
 """Cells of a row."""
 _SENTENCE_END = re.compile(
     rf"(?<=[.!?;])(?:[\"')\]*]|{RAISED}[^{RAISED}{LOWERED}]{{1,20}}{LOWERED}|\[\^[\w-]{{1,20}}\])*\s+"
-    rf"(?=[\"'(\[*]*[A-Z0-9À-Þ]|[(\[]?[{SYMBOLS}]|{RAISED})|\n"
+    rf"(?=[\"'(\[*]*[A-Z0-9À-Þ]|[(\[]?[{SYMBOLS}]|\^|{RAISED})|\n"
 )
 
 

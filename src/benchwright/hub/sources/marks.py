@@ -13,15 +13,16 @@ FIRM_SYMBOLS = SYMBOLS.replace("*", "").replace("#", "")
 _RAISED = rf"{RAISED}([^{RAISED}{LOWERED}]{{1,20}}){LOWERED}"
 _EACH = re.compile(rf"([{SYMBOLS}])\1*|[^{SYMBOLS},;\s]+")
 _FIRM = re.compile(f"[{FIRM_SYMBOLS}]+")
-_AT_END = re.compile(rf"[{FIRM_SYMBOLS}*]+(?=$|[\s/,;)\]])")
+_AT_END = re.compile(rf"(?:[{FIRM_SYMBOLS}*]+|(?<=[\w)])\^+)(?=$|[\s/,;)\]])")
 _AT_BEGIN = re.compile(rf"(?:^|(?<=/ ))[{FIRM_SYMBOLS}*]+(?=\w)")
 _WORD_RAISED = re.compile(r"(?<=[\w)%][\w)%])\^([\w*-]{1,20})(?=$|[\s/,;)])|\[\^([\w-]{1,20})\]")
 _SENTENCE_RAISED = re.compile(rf"(?<=[\w)%.!?,;:'\"]){_RAISED}[\s.!?,;)'\"*]*$")
 
 _LEGEND = re.compile(
-    rf"\s*(?:[(\[]?([{SYMBOLS}]{{1,3}})[)\]]?|{_RAISED}|\[\^?([\w-]{{1,20}})\])(?=[^\w{RAISED}]*(?:\d+ )?[^\W\d_]{{2}})"
+    rf"\s*(?:[(\[]?([{SYMBOLS}]{{1,3}})[)\]]?|\(?(\^{{1,3}})(?=[^\w{{^]|[A-Z])\)?|{_RAISED}|\[\^?([\w-]{{1,20}})\])"
+    rf"(?=[^\w{RAISED}]*(?:\d+ )?[^\W\d_]{{2}})"
 )
-_NEXT_LEGEND = re.compile(rf"[,;.]?\s+(?=[(\[]?[{FIRM_SYMBOLS}]|\*\s?[:=\w]|{RAISED})")
+_NEXT_LEGEND = re.compile(rf"[,;.]?\s+(?=[(\[]?[{FIRM_SYMBOLS}]|[*^]\s?[:=\w]|{RAISED})")
 _EXPLAINS = re.compile(
     r"\b(?:denot\w+|indicat\w+|mark(?:s|ed)|means?|signif\w+|represents?|stands? for|flagged"
     r"|(?:numbers?|scores?|results?|entries|values|figures|cells|rows|models|those|ones) with)\b",
@@ -31,6 +32,7 @@ _CALLED = {
     "*": r"\bast[eé]risks?\b|\bstarred\b",
     "†": r"\b(?<!double )(?<!double-)daggers?\b",
     "‡": r"\bdouble[- ]daggers?\b",
+    "^": r"\bcarets?\b",
 }
 
 
@@ -39,9 +41,14 @@ def each(marks: str) -> list[str]:
     return [found[0] for found in _EACH.finditer(marks)]
 
 
+def bare(mark: str) -> str:
+    """A mark without what stands around it: ``[^1]`` is ``1``, and a caret by itself is one."""
+    return mark.strip(f" ^()[]{RAISED}{LOWERED}") or "^" * mark.count("^")
+
+
 def in_cell(text: str) -> list[str]:
-    """The marks in a cell of a table, wherever they stand in it; an asterisk at its beginning or its end."""
-    return _firm(text) or ["*" for edge in (text[:1], text[-1:]) if edge == "*"]
+    """The marks in a cell of a table, wherever they stand in it; asterisk and caret at its beginning or its end."""
+    return _firm(text) or [edge for edge in (text[:1], text[-1:]) if edge in ("*", "^")]
 
 
 def in_header(header: str) -> Iterator[str]:
@@ -52,7 +59,7 @@ def in_header(header: str) -> Iterator[str]:
 
 def at_end(caption: str) -> list[str]:
     """The mark at the last word of a caption; elsewhere in it one is explained."""
-    found = re.search(rf"(?<=[\w)])[{FIRM_SYMBOLS}*]+$", caption.rstrip(". "))
+    found = re.search(rf"(?<=[\w)])[{FIRM_SYMBOLS}*^]+$", caption.rstrip(". "))
     return each(found[0]) if found else []
 
 
@@ -64,7 +71,7 @@ def raised_in(header: str) -> list[str]:
 def raised_at_end(sentence: str) -> list[str]:
     """What is raised at the end of a sentence, where the marks of its notes are."""
     raised = _SENTENCE_RAISED.search(sentence)
-    return each(raised[1].strip("()[]^")) if raised else []
+    return each(bare(raised[1])) if raised else []
 
 
 def in_sentence(sentence: str) -> list[str]:
@@ -76,11 +83,11 @@ def explained(sentence: str) -> tuple[str, ...]:
     """The marks that a sentence explains, as notes do: ``† measured by ...``, ``Numbers with † are ...``."""
     begin = _LEGEND.match(sentence)
     if begin:
-        return tuple(each(next(one for one in begin.groups() if one).strip("()[]^ ")))
+        return tuple(each(bare(next(one for one in begin.groups() if one))))
     if not _EXPLAINS.search(sentence):
         return ()
     called = [mark for mark, words in _CALLED.items() if re.search(words, sentence, re.I)]
-    loose = ["*"] if re.search(r"(?:^|[\s(\"'])\*(?=$|[\s)\"',.:])", sentence) else []
+    loose = re.findall(r"(?:^|[\s(\"'])([*^])(?=$|[\s)\"',.:])", sentence)
     return tuple(dict.fromkeys([*_firm(sentence), *loose, *called]))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from benchwright.hub.benchmarks import names
 from benchwright.hub.sources.additions import without_additions
@@ -34,6 +34,15 @@ _LONG = 5
 """Letters of a name that is hardly in another word by chance."""
 _NEAR = 200
 """Characters behind a name that are looked at."""
+_COMPARED = re.compile(
+    r"\b(?:(?:based|built|derived|distilled|initiali[sz]ed|merged|quanti[sz]ed|tuned|trained) (?:from|of|on)"
+    r"|(?:close|compared|relative|similar) (?:to|with)|against|over|than|unlike|versus|vs\.?"
+    r"|beat(?:s|ing)|outperform(?:s|ing)|surpass(?:es|ing)) (?:the |our |its )?$",
+    re.I,
+)
+"""What stands before a model that a sentence only compares another one with, or says that it was made from."""
+_OF_NUMBER = re.compile(r"\s?%?(?: points?)? \(?(?:by|for|from|of|with) (?:the |our )?", re.I)
+"""What stands between a number and the model that it is said to be of."""
 _APART = re.compile(r" (?P<word>[A-Z][\w.]*|\d[\w.]*)")
 """How it goes on in a header, where no sentence does."""
 _SIZE = re.compile(r"[-_ (]{0,2}(\d+(?:\.\d+)?)\s?([bm])(?![a-z])", re.I)
@@ -59,26 +68,19 @@ def are_named(told: Iterable[str], text: str) -> bool:
     return any(re.search(rf"{name_pattern(name).pattern}(?![^\W_])", text, re.I) for name in told)
 
 
-def sibling(repo: str, text: str, names: Sequence[str] = (), *, header: bool = False) -> str | None:
+def sibling(repo: str, text: str, names: Sequence[str] = (), *, header: bool = False, number: str = "") -> str | None:
     """The name of another model that a text calls where it seems to name this one; "" where it does name this one.
 
     ``Nova 7B Instruct`` is another than ``nova-7b``, and so are ``Nova 13B`` and ``SuperNova 7B``. None: it names
     neither. ``names`` are those that count, all of them else; ``header``: the text is of headers, not of sentences.
+    Of the models in a sentence the one at its ``number`` counts, where that is given as it is printed.
     """
-    own = re.sub(r"[-_]", " ", repo.rpartition("/")[2])
-    found: str | None = None
-    for name in names or model_names(repo):
-        for place in name_pattern(name).finditer(text):
-            begin = _joined_before(text, place.start())
-            rest = re.split("\n| / ", text[place.end() : place.end() + _NEAR])[0]
-            longer = _goes_on(rest, own, header=header)
-            if not longer and re.match("[a-z]", rest):
-                continue
-            if not longer and begin == place.start():
-                return ""
-            found = found or text[begin : place.end() + longer].strip(" (")
-        if found:
-            return found
+    counted = names or model_names(repo)
+    if number and (at_number := _at_number(repo, text, counted, number)) is not None:
+        return at_number
+    for name in counted:
+        if told := [other for _, other in _namings(repo, name, text, header=header)]:
+            return min(told, key=bool)
     return _within(model_names(repo)[0], text)
 
 
@@ -91,6 +93,32 @@ def is_exactly(repo: str, text: str) -> bool:
 def name_pattern(name: str) -> re.Pattern[str]:
     """What finds a name however it is spelt, though not at the end of a longer word."""
     return re.compile(rf"(?<![^\W_]){_letters(name)}", re.I)
+
+
+def _namings(repo: str, name: str, text: str, *, header: bool = False) -> Iterator[tuple[int, str]]:
+    """Where a text has a name of a model, each with the other model that is called there; "" where it is this one."""
+    own = re.sub(r"[-_]", " ", repo.rpartition("/")[2])
+    for place in name_pattern(name).finditer(text):
+        begin = _joined_before(text, place.start())
+        rest = re.split("\n| / ", text[place.end() : place.end() + _NEAR])[0]
+        longer = _goes_on(rest, own, header=header)
+        if longer or not re.match("[a-z]", rest):
+            named = longer or begin < place.start()
+            yield begin, text[begin : place.end() + longer].strip(" (") if named else ""
+
+
+def _at_number(repo: str, text: str, names: Iterable[str], number: str) -> str | None:
+    """What a sentence calls the model of a number: right behind it, else last before it, else first behind it."""
+    found = re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", text)
+    if found is None:
+        return None
+    told = sorted((begin, other) for name in names for begin, other in _namings(repo, name, text))
+    told = [(begin, other) for begin, other in told if not _COMPARED.search(text[max(begin - _NEAR, 0) : begin])]
+    before = [other for begin, other in told if begin < found.start()]
+    after = [(begin, other) for begin, other in told if begin >= found.end()]
+    if after and (not before or _OF_NUMBER.fullmatch(text, found.end(), after[0][0])):
+        return after[0][1]
+    return before[-1] if before else None
 
 
 def _letters(name: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from benchwright.hub.sources.marks import FIRM_SYMBOLS
+from benchwright.hub.sources.marks import FIRM_SYMBOLS, bare
 from benchwright.hub.sources.page import FIRM, LOWERED, RAISED, SYMBOLS, THIN
 
 _GROUPING = f",'\u2019{THIN}{FIRM}"
@@ -73,12 +73,13 @@ _MARGIN = (
 _NO_NOTE = rf"(?!\s?[±+\u2013\-↑↓▲▼]\s?[0-9.]|\s?[0-9]*\.[0-9]|\s?%{LOWERED}|(?:th|st|nd|rd){LOWERED})"
 _RAISED_NOTE = rf"{RAISED}{_NO_NOTE}[^{RAISED}{LOWERED}]{{1,20}}{LOWERED}"
 _NOTE = (
-    rf"(?:[{FIRM_SYMBOLS}](?!\s?[0-9])(?:,?[{SYMBOLS}])*|[*#]+(?!\w)|[(\[][{SYMBOLS}]{{1,3}}[)\]]|\([a-f]\)"
+    rf"(?:[{FIRM_SYMBOLS}](?!\s?[0-9])(?:,?[{SYMBOLS}])*|[*#]+(?!\w)|\^+(?![\w{{(\\+\u2212-]|\s?[0-9])"
+    rf"|[(\[](?:[{SYMBOLS}]{{1,3}}|\^{{1,3}})[)\]]|\([a-f]\)"
     rf"|\[\^?[a-z0-9]{{1,2}}\]|\[\^[\w-]{{1,20}}\]|{_RAISED_NOTE}(?:,?{_RAISED_NOTE})*)"
 )
 _AFTER_MARK = re.compile(
     rf"(?:\s?\\?%)?{_MARGIN}{{0,3}}(?:\s?\\?%)?[$*_)}}]{{0,4}}"
-    rf"(?:(?P<close>{_NOTE})|\s{{1,2}}(?P<apart>(?![*#]){_NOTE}|[*#]{{1,3}}(?=\s*(?:$|[,;.)|/\]])))"
+    rf"(?:(?P<close>{_NOTE})|\s{{1,2}}(?P<apart>(?![*#^]){_NOTE}|[*#^]{{1,3}}(?=\s*(?:$|[,;.)|/\]])))"
     rf"|\n(?P<below>{_NOTE})(?=\n|$)|[.,;:](?P<behind>[{FIRM_SYMBOLS}]+|{_RAISED_NOTE}|\[\^[\w-]{{1,20}}\]))"
 )
 
@@ -193,4 +194,4 @@ def _marks(told: str, before: str) -> str:
     if any(symbol in told for symbol in FIRM_SYMBOLS):
         told = told.replace("*", "")
     raised = f"{LOWERED}{RAISED}"
-    return told.replace(raised, ",").strip(f" ^()[]{RAISED}{LOWERED}")
+    return bare(told.replace(raised, ","))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -75,9 +75,7 @@ def is_about(named: tuple[str, ...], repo: str, place: Place) -> bool:
 
 def is_of(repo: str, place: Place) -> bool:
     """Whether a place names a model by its whole name, and not only another whose name begins with it."""
-    return are_named(model_names(repo)[:1], place.words) and not sibling(
-        repo, place.headers, header=place.kind == "table"
-    )
+    return are_named(model_names(repo)[:1], place.words) and not _other_model(repo, place)
 
 
 def questions_of(evidence: Evidence) -> tuple[Question, ...]:
@@ -145,7 +143,7 @@ def _not_model(evidence: Evidence, place: Place, cells: list[str]) -> str:
     """Why to doubt that a number is the model's; "" for no reason."""
     repo = evidence.result.repo
     names, elsewhere = _named_in(cells, repo)
-    other = sibling(repo, place.headers, names, header=place.kind == "table")
+    other = _other_model(repo, place, names)
     if other is None and not elsewhere:
         other = sibling(repo, place.caption, names)
     if other:
@@ -158,6 +156,13 @@ def _not_model(evidence: Evidence, place: Place, cells: list[str]) -> str:
     if alone and not any(is_exactly(repo, one) for one in parts(place)):
         return f"the table has {alone} by itself elsewhere: is this number the model's?"
     return ""
+
+
+def _other_model(repo: str, place: Place, names: Sequence[str] = ()) -> str | None:
+    """What the headers of a place, or its sentence, call another model; see `sibling`."""
+    if place.kind == "table":
+        return sibling(repo, place.headers, names, header=True)
+    return sibling(repo, place.headers, names, number=place.printed)
 
 
 def _named_in(cells: list[str], repo: str) -> tuple[tuple[str, ...], str]:

@@ -12,6 +12,7 @@ from benchwright.contract import Exit, Failure, Problem, counted, some
 from benchwright.evaldb import Call, Insert, Record, Update, metrics_of
 from benchwright.evaldb.comparing import same
 from benchwright.evaldb.rows import FINISHED, RegisteredRow
+from benchwright.harbor.number import as_score
 from benchwright.repair.push.identity import Identity
 from benchwright.repair.push.job import NO_VERSION, RESULTS
 from benchwright.repair.push.known import Known
@@ -215,7 +216,8 @@ class _Planning:
         for other in self.push.others:
             id = self.known.agents_of.get(other.id)
             if id is not None and original_id(agents, id) == original_id(agents, agent.id):
-                found = f"row {other.id} of {other.owner} serves this agent, model and benchmark with {other.score:.4f}"
+                score = as_score(other.score)
+                found = f"row {other.id} of {other.owner} serves this agent, model and benchmark with {score}"
                 self._refuse("pair-served", found, "a pair without a score", PAIR_SERVED)
 
     def _check_trials(self) -> None:
