@@ -151,6 +151,12 @@ def eval_rows(postgres_server, postgrest_standin):
     postgrest_standin.fault = postgrest_standin.fault_after = None
 
 
+@pytest.fixture(params=["postgres", "supabase"])
+def backend(request):
+    """Each way to the evaluation database, for tests that hold for either."""
+    return request.param
+
+
 @pytest.fixture(scope="module")
 def browser():
     """A browser for the pages of a module. It has an event loop of its own, which other modules must not meet."""
@@ -165,6 +171,22 @@ def google(tmp_path_factory):
     with stopped_at_end(GoogleServer(tmp_path_factory.mktemp("google") / "buckets", "results")) as server:
         server.start()
         yield server
+
+
+@pytest.fixture(scope="session")
+def job_servers(google, seaweed):
+    from job_buckets import job_servers
+
+    with job_servers(google, seaweed) as both:
+        yield both
+
+
+@pytest.fixture
+def buckets(job_servers, no_credentials):
+    """Buckets for the folders of jobs, empty."""
+    from job_buckets import JobBuckets
+
+    return JobBuckets(job_servers)
 
 
 @pytest.fixture

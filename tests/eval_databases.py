@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -18,7 +18,7 @@ from benchwright.evaldb import EvalDatabase, Patience, RowWriter, open_database,
 from benchwright.evaldb.write_steps import FUNCTIONS
 from benchwright.rehearsal.eval_rows import TABLES, create_tables, load_rows
 from benchwright.rehearsal.postgres import LocalPostgres
-from benchwright.rehearsal.postgrest_standin import PostgrestStandIn
+from benchwright.rehearsal.postgrest_standin import Answer, PostgrestStandIn, Request
 
 SOON = Patience(attempts=3, first_wait=0.01, longest_wait=0.05, connect_timeout=2, answer_timeout=5)
 
@@ -50,6 +50,19 @@ def local_postgres() -> Iterator[LocalPostgres]:
 def numbered(number: int) -> str:
     """An id that comes behind those with smaller numbers."""
     return str(UUID(int=number))
+
+
+def cut_at(step: int) -> Callable[[Request], Answer | None]:
+    """Cuts the line at the writing request of that number, once; asking for the functions' version is none."""
+    seen = []
+
+    def fault(request: Request) -> Answer | None:
+        if request.method == "GET" or request.path.endswith("benchwright_functions"):
+            return None
+        seen.append(request)
+        return Answer(0) if len(seen) == step + 1 else None
+
+    return fault
 
 
 EMPTY = ";".join(  # quicker than TRUNCATE, which makes every file anew

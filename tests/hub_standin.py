@@ -3,19 +3,16 @@ it refuses and notes, so that a call nobody planned fails."""
 
 from __future__ import annotations
 
-import contextlib
 import json
-import socket
-import sys
-import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from benchwright.rehearsal.line_server import LineHandler, LineServer
 
 TOKEN = "a-token-of-the-stand-in"
 _API, _FILES, _ELSEWHERE = "/api/datasets/", "/datasets/", "/elsewhere/"
@@ -78,10 +75,9 @@ class HubStandIn:
         self.unknown: list[str] = []
         self.fault: Callable[[Request], Answer | None] | None = None
         self.page = 1000
-        self.lines: set[socket.socket] = set()
         self._server = _Server(self)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        self.url = self._server.url
+        self._server.start()
 
     def empty(self) -> None:
         self.repos, self.private, self.seen, self.unknown, self.fault, self.page = {}, set(), [], [], None, 1000
@@ -92,11 +88,7 @@ class HubStandIn:
         self.repos[repo] = {".gitattributes": b"x", "README.md": b"y", **files}
 
     def stop(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        for line in list(self.lines):
-            with contextlib.suppress(OSError):
-                line.shutdown(socket.SHUT_RDWR)
+        self._server.stop()
 
     def answer(self, request: Request) -> Answer:
         if request.token not in (None, TOKEN):
@@ -150,37 +142,14 @@ class HubStandIn:
         return Answer(501, b"the stand-in does not know this")
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-
+class _Server(LineServer):
     def __init__(self, standin: HubStandIn) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(_Handler)
         self.standin = standin
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say what went wrong, unless it is a client that hung up in the middle of an answer."""
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)
 
-
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(LineHandler):
     server: _Server
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    wbufsize = -1
-
-    def setup(self) -> None:
-        super().setup()
-        self.server.standin.lines.add(self.connection)
-
-    def finish(self) -> None:
-        self.server.standin.lines.discard(self.connection)
-        with contextlib.suppress(OSError):
-            super().finish()
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
 
     def do_GET(self) -> None:
         address = urlsplit(self.path)
@@ -192,8 +161,7 @@ class _Handler(BaseHTTPRequestHandler):
         standin.seen.append(request)
         answer = (standin.fault(request) if standin.fault else None) or standin.answer(request)
         if answer.status == 0:
-            self.close_connection = True
-            self.connection.shutdown(socket.SHUT_RDWR)
+            self.break_off()
             return
         self.send_response(answer.status)
         for name, value in {**answer.headers, "Content-Length": str(len(answer.body))}.items():

@@ -29,7 +29,7 @@ Change = Callable[[dict[str, Any]], None]
 
 def content_of(path: Path) -> dict[str, Any]:
     """The dict in a genuine result, with ordinary arrays, to be changed and written again."""
-    return _plain(loads(gzip.decompress(path.read_bytes())))
+    return plain(loads(gzip.decompress(path.read_bytes())))
 
 
 def add_result(
@@ -86,12 +86,12 @@ def with_memory(**fields: Any) -> Change:
     return lambda value: value["memory_usage"].update(fields)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Ordinary arrays and dicts in place of what the loader makes of them, and names in place of classes."""
     if isinstance(value, StandInType):
         return value.origin
     if isinstance(value, np.ndarray):
         return np.array(value)
     if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    return type(value)(map(_plain, value)) if type(value) in (list, tuple) else value
+        return {key: plain(each) for key, each in value.items()}
+    return type(value)(map(plain, value)) if type(value) in (list, tuple) else value

@@ -10,24 +10,17 @@ from dataclasses import replace
 import pytest
 
 from benchwright.rehearsal.harbor_jobs import JobShape, grow_job
-from job_buckets import JobBuckets, job_servers
 from scripts_in_process import Script
 
 SHAPE = JobShape(attempts=1, model="org/model-8B", source="own-bench")
 DAY = "20260901-120000"
 
 
-@pytest.fixture(scope="module")
-def servers(google, seaweed):
-    with job_servers(google, seaweed) as both:
-        yield both
-
-
 @pytest.fixture
-def buckets(servers, no_credentials, monkeypatch):
-    for name, value in servers.settings.items():
+def buckets(buckets, monkeypatch):
+    for name, value in buckets.servers.settings.items():
         monkeypatch.setenv(name, value)
-    return JobBuckets(servers)
+    return buckets
 
 
 @pytest.fixture

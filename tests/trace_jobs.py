@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
+import pytest
 
+from benchwright.contract import Exit, Failure
 from benchwright.harbor import JobPlace, resolve_job_folder
 from benchwright.harbor.traces import TraceDataset, TraceOptions, plan_traces
 from benchwright.rehearsal.harbor_jobs import JobShape, grow_job
@@ -75,3 +77,19 @@ def rows_of(dataset: TraceDataset) -> list[dict[str, Any]]:
 def talk(row: dict[str, Any]) -> list[tuple[str, str]]:
     """The conversation of a row."""
     return [(turn["role"], turn["content"]) for turn in row["conversations"]]
+
+
+def three_trials(folder: Path) -> TraceJob:
+    """A job of which two trials left a trajectory."""
+    job = TraceJob(folder, ["pass", "fail", "timeout-scored"])
+    for trial in range(2):
+        job.put(trial)
+    return job
+
+
+def refusal(call: Callable[[], object]) -> tuple[Exit, str, str]:
+    """How a call fails, by its one problem."""
+    with pytest.raises(Failure) as failure:
+        call()
+    (problem,) = failure.value.problems
+    return failure.value.exit, problem.code, problem.found

@@ -35,6 +35,7 @@ except ModuleNotFoundError:
         raise SystemExit(3) from None
 
 from benchwright.cli import ScriptParser, Shell, command, option, run_script
+from benchwright.cli.eval_options import add_judging, add_manifest
 from benchwright.contract import Exit, Outcome
 
 OWN = (
@@ -67,8 +68,7 @@ def build_parser() -> ScriptParser:
     add("--agent-name", metavar="NAME", help="the agent")
     add("--model-name", metavar="NAME", help="the model, such as ORG/NAME")
     add("--benchmark-name", metavar="NAME", help="the benchmark, by a name, an alias or a dataset of it")
-    add("--manifest", type=Path, metavar="FILE", help="what else a person says of the run; see audit_evals.py")
-    add("--jobs-root", type=Path, metavar="DIR", help="what relative paths in the manifest are below")
+    add_manifest(add)
     traces = parser.add_argument_group("traces")
     add = traces.add_argument
     add("--hf-repo", metavar="ORG/NAME", help="their dataset (default: the row's, or the first organisation's)")
@@ -79,8 +79,7 @@ def build_parser() -> ScriptParser:
     add("--db", choices=("postgres", "supabase"), help="the evaluation database (default: the one configured)")
     add("--slurm", action=argparse.BooleanOptionalAction, help="ask squeue and sacct (default: where they ran it)")
     add("--iris-jobs", type=Path, metavar="FILE", help="the table of Iris jobs as CSV: which of them are live")
-    add("--profile", metavar="NAME", help="whose error classes count (default: seven; see error_taxonomy.yaml)")
-    add("--benchmarks", type=Path, metavar="FILE", help="more benchmarks, in the form of benchmarks.yaml")
+    add_judging(add)
     return parser
 
 

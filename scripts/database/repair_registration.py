@@ -41,6 +41,7 @@ except ModuleNotFoundError:
         raise SystemExit(3) from None
 
 from benchwright.cli import Handoff, ScriptParser, Shell, command, command_elsewhere, option, repeated, run_script
+from benchwright.cli.eval_options import add_judging, add_manifest
 from benchwright.contract import Exit, Failure, Outcome
 
 if TYPE_CHECKING:
@@ -71,10 +72,8 @@ def build_parser() -> ScriptParser:
     add("--iris", nargs="+", default=[], metavar="BUCKET", help="every bucket that it may be in, for deregister")
     add("--iris-job", metavar="NAME", help="its name there")
     add("--iris-jobs", type=Path, metavar="FILE", help="the jobs table as CSV")
-    add("--manifest", type=Path, metavar="FILE", help="what else a person says of the run; see audit_evals.py")
-    add("--jobs-root", type=Path, metavar="DIR", help="what relative paths in the manifest are below")
-    add("--profile", metavar="NAME", help="whose error classes count (default: seven; see error_taxonomy.yaml)")
-    add("--benchmarks", type=Path, metavar="FILE", help="more benchmarks, in the form of benchmarks.yaml")
+    add_manifest(add)
+    add_judging(add)
     add("--grandfather", type=Path, metavar="LOGFILE", help="rows that stay: ROW_ID YYYY-MM-DD REASON")
     add("--slurm", action=argparse.BooleanOptionalAction, help="ask squeue and sacct (default: where they ran it)")
     return parser

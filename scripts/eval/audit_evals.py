@@ -36,6 +36,7 @@ except ModuleNotFoundError:
         raise SystemExit(3) from None
 
 from benchwright.cli import ScriptParser, Shell, moment, run_script
+from benchwright.cli.eval_options import add_iris, add_judging
 from benchwright.contract import Outcome
 
 if TYPE_CHECKING:
@@ -52,13 +53,11 @@ def build_parser() -> ScriptParser:
     add("job_dirs", nargs="*", type=Path, metavar="JOB_DIR", help="the folder of a Harbor job, with its trials in it")
     add("--jobs-root", type=Path, metavar="DIR", help="a folder of jobs: all of them, or those that the manifest names")
     add("--manifest", type=Path, metavar="FILE", help="the runs, with what their folders do not say")
-    add("--iris", nargs="+", action="extend", default=[], metavar="BUCKET", help="every bucket that jobs may write to")
-    add("--iris-jobs", type=Path, metavar="FILE", help="the jobs table as CSV: which jobs there are, which are live")
+    add_iris(add)
     add("--since", type=moment, metavar="DATE", help="leave out runs that nobody named, without a sign since")
     judging = parser.add_argument_group("judging")
     add = judging.add_argument
-    add("--profile", metavar="NAME", help="whose error classes count (default: seven; see error_taxonomy.yaml)")
-    add("--benchmarks", type=Path, metavar="FILE", help="more benchmarks, in the form of benchmarks.yaml")
+    add_judging(add)
     add("--grandfather", type=Path, metavar="LOGFILE", help="rows that a decision spares: ROW_ID YYYY-MM-DD REASON")
     sources = parser.add_argument_group("sources")
     add = sources.add_argument

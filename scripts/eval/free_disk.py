@@ -29,6 +29,7 @@ except ModuleNotFoundError:
         raise SystemExit(3) from None
 
 from benchwright.cli import ScriptParser, Shell, command, option, run_script
+from benchwright.cli.eval_options import add_benchmarks, add_manifest
 from benchwright.contract import Outcome
 
 
@@ -37,9 +38,8 @@ def build_parser() -> ScriptParser:
     parser = ScriptParser(description=__doc__)
     add = parser.add_argument
     add("job_dir", type=Path, metavar="JOB_DIR", help="the folder of a Harbor job, with its trials in it")
-    add("--benchmarks", type=Path, metavar="FILE", help="more benchmarks, in the form of benchmarks.yaml")
-    add("--manifest", type=Path, metavar="FILE", help="what else a person says of the run; see audit_evals.py")
-    add("--jobs-root", type=Path, metavar="DIR", help="what relative paths in the manifest are below")
+    add_benchmarks(add)
+    add_manifest(add)
     add("--db", choices=("postgres", "supabase"), help="the evaluation database (default: the one configured)")
     add(
         "--slurm",

@@ -34,22 +34,15 @@ except ModuleNotFoundError:
         print("benchwright is not installed; in its checkout: make setup", file=sys.stderr)
         raise SystemExit(3) from None
 
-from benchwright.cli import ScriptParser, Shell, moment, positive, run_script
+from benchwright.cli import ScriptParser, Shell, positive, run_script
+from benchwright.cli.eval_options import add_jobs
 from benchwright.contract import Outcome
 
 
 def build_parser() -> ScriptParser:
     """Return the script's parser."""
     parser = ScriptParser(description=__doc__)
-    add = parser.add_argument
-    add("places", nargs="*", metavar="PLACE", help="a job's folder, its address in a bucket, or with --iris its name")
-    add("--jobs-root", type=Path, metavar="DIR", help="a folder of jobs: all of them")
-    add("--iris", nargs="+", action="extend", default=[], metavar="BUCKET", help="every bucket that jobs may write to")
-    add("--iris-jobs", type=Path, metavar="FILE", help="the jobs table as CSV: which jobs there are, which are live")
-    add("--tag", action="append", metavar="GLOB", help="jobs so named, of the table or the buckets (default: *eval-*)")
-    add("--since", type=moment, metavar="DATE", help="jobs launched from this day on, by the time in their id")
-    add("--profile", metavar="NAME", help="whose error classes count (default: seven; see error_taxonomy.yaml)")
-    add("--benchmarks", type=Path, metavar="FILE", help="more benchmarks, in the form of benchmarks.yaml")
+    add_jobs(parser.add_argument)
     limits = parser.add_argument_group("limits")
     add = limits.add_argument
     add("--error-threshold", type=int, metavar="N", help="errors that a job may have (default: a tenth of its trials)")

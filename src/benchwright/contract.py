@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from enum import IntEnum
 from typing import Any, Literal, Protocol
 
@@ -298,6 +299,11 @@ def some(names: Iterable[str], most: int = 3) -> str:
     return ", ".join(names[:most]) + more
 
 
+def printable(text: str) -> str:
+    """A text as a terminal may show it: as it is, or with escapes, in quotes."""
+    return text if text.isprintable() else ascii(text)
+
+
 _NAMES_SHOWN = 40
 
 
@@ -319,6 +325,25 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     if not names:
         return "there are none"
     return near_names(word, names) or f"one of {some(names, _NAMES_SHOWN)}"
+
+
+_MARKDOWN_SIGNS = re.compile(r"[\\`*\[\]<>|&~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+"""What Markdown reads as more than a letter, wherever it stands; an underscore inside a word is one."""
+_MARKDOWN_STARTS = re.compile(r"^(?=[-+#=:])|^(\d+)(?=[.)](?: |$))")
+
+
+def as_markdown(text: str) -> str:
+    """A line from outside as Markdown shows it letter by letter."""
+    escaped = _MARKDOWN_SIGNS.sub(lambda found: f"\\{found[0]}", text)
+    return _MARKDOWN_STARTS.sub(lambda found: f"{found[1] or ''}\\", escaped)
+
+
+def is_day(text: str) -> bool:
+    """Whether a text is a day that there is, written YYYY-MM-DD."""
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def counted(number: int, noun: str) -> str:

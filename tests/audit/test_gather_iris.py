@@ -23,24 +23,12 @@ from benchwright.audit.verdict import Action
 from benchwright.contract import Exit, Failure
 from benchwright.harbor import Benchmark, Benchmarks, Taxonomy
 from benchwright.rehearsal.harbor_jobs import JobShape, grow_job
-from job_buckets import JobBuckets, job_servers
 
 NAME = "eval-own-bench-model-20260901-120000"
 NOW = datetime(2026, 9, 3, tzinfo=UTC)
 RULES = FolderRules(Taxonomy.load().profile(), Benchmarks([Benchmark("own-bench", tasks=10, repeats=2)]))
 SHAPE = JobShape(attempts=2, model="org/model-8B", source="own-bench")
 FINE = ["pass"] * 9 + ["fail"] * 11
-
-
-@pytest.fixture(scope="module")
-def servers(google, seaweed):
-    with job_servers(google, seaweed) as both:
-        yield both
-
-
-@pytest.fixture
-def buckets(servers, no_credentials):
-    return JobBuckets(servers)
 
 
 @pytest.fixture

@@ -15,30 +15,21 @@ from benchwright.raw import find_results, load_results
 from benchwright.raw.metrics import metric_error
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+MODULES = (
+    "measure",
+    "memory",
+    "cache_check",
+    "progress_poll",
+    "ensembles",
+    "raw_results",
+    "inspect_results",
+    "process",
+)
 
 
 def bench_command(*words):
     command = [sys.executable, str(BENCHMARKS / "run.py"), *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-@pytest.fixture
-def modules(monkeypatch):
-    """The folder's modules by name, as its own command imports them, and forgotten afterwards."""
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    names = (
-        "measure",
-        "memory",
-        "cache_check",
-        "progress_poll",
-        "ensembles",
-        "raw_results",
-        "inspect_results",
-        "process",
-    )
-    yield {name: __import__(name) for name in names}
-    for name in names:
-        sys.modules.pop(name)
 
 
 def test_a_measure_gives_rows_for_people_and_as_json(tmp_path):

@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 
 from benchwright.contract import Failure
 
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
-
-
-@pytest.fixture
-def modules(monkeypatch):
-    """The folder's modules by name, as its own command imports them, and forgotten afterwards."""
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    names = ("measure", "memory", "job_folders")
-    yield {name: __import__(name) for name in names}
-    for name in names:
-        sys.modules.pop(name)
+MODULES = ("measure", "memory", "job_folders")
 
 
 def test_both_ways_to_count_agree_on_generated_jobs(tmp_path, modules, monkeypatch):

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from benchwright.contract import Exit, Failure
 
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
-
-
-@pytest.fixture
-def modules(monkeypatch):
-    """The folder's modules by name, as its own command imports them, and forgotten afterwards."""
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    names = ("measure", "memory", "traces")
-    yield {name: __import__(name) for name in names}
-    for name in names:
-        sys.modules.pop(name)
+MODULES = ("measure", "memory", "traces")
 
 
 def test_both_sides_rows_are_compared_whole(tmp_path, modules):

@@ -13,7 +13,9 @@ from benchwright.contract import (
     Outcome,
     Problem,
     Redaction,
+    as_markdown,
     counted,
+    is_day,
     named,
     redact,
     said,
@@ -70,6 +72,29 @@ def test_only_failures_are_collected():
 )
 def test_a_few_of_many_names(names, text):
     assert some(names) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a_b __c__ *d* [e](f) <g> h|i", r"a_b \_\_c\_\_ \*d\* \[e\](f) \<g\> h\|i"),
+        ("`j` ~k~ &l; $m$ \\n", r"\`j\` \~k\~ \&l; \$m\$ \\n"),
+        ("# a", r"\# a"),
+        ("- a - b", r"\- a - b"),
+        ("12. a", r"12\. a"),
+        ("12.5 a", "12.5 a"),
+    ],
+)
+def test_a_text_as_markdown_shows_it(text, shown):
+    assert as_markdown(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [("2026-02-28", True), ("2026-02-30", False), ("20260228", False), ("2026-W09-6", False), ("", False)],
+)
+def test_days(text, day):
+    assert is_day(text) is day
 
 
 def test_numbers_of_things():

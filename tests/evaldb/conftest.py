@@ -1,13 +1,8 @@
-"""Both backends, for tests that hold for either."""
+"""Who reads and writes over a backend."""
 
 from __future__ import annotations
 
 import pytest
-
-
-@pytest.fixture(params=["postgres", "supabase"])
-def backend(request):
-    return request.param
 
 
 @pytest.fixture

@@ -17,8 +17,7 @@ from benchwright.contract import Exit, Failure
 from benchwright.evaldb import Call, Insert, Patience, Update, open_writer
 from benchwright.evaldb.comparing import differences, same
 from benchwright.evaldb.write_steps import needs_function
-from benchwright.rehearsal.postgrest_standin import Answer
-from eval_databases import folder_for_all, numbered
+from eval_databases import cut_at, folder_for_all, numbered
 from object_servers import free_ports
 from postgres_cuts import CutLine
 
@@ -519,19 +518,6 @@ class TestCuts:
         rows.standin.fault_after = lambda request: next(filter(None, [cut(request) for cut in cuts]), None)
         assert states(rows.writer("supabase").write(plan)) == ["done-already"] * 4
         assert _query(rows, "SELECT name FROM models") == [("laion/m",)]
-
-
-def cut_at(step):
-    """Cuts the line at the writing request of that number, once; asking for the functions' version is none."""
-    seen = []
-
-    def fault(request):
-        if request.method == "GET" or request.path.endswith("benchwright_functions"):
-            return None
-        seen.append(request)
-        return Answer(0) if len(seen) == step + 1 else None
-
-    return fault
 
 
 def _race(backend, settings, plan, start):

@@ -18,26 +18,16 @@ from benchwright.harbor.traces import TraceOptions, plan_traces, shards
 from benchwright.rehearsal.harbor_jobs import JobShape
 from benchwright.rehearsal.harbor_traces import grow_traces
 from kills import killed_at
-from trace_jobs import TALK, TraceJob, rows_of, said, talk, trajectory
+from trace_jobs import TALK, TraceJob, refusal, rows_of, said, talk, three_trials, trajectory
 
 
 @pytest.fixture
 def job(tmp_path):
-    job = TraceJob(tmp_path / "job", ["pass", "fail", "timeout-scored"])
-    for trial in range(2):
-        job.put(trial)
-    return job
+    return three_trials(tmp_path / "job")
 
 
 def contents(folder) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
-
-
-def refusal(call) -> tuple[Exit, str, str]:
-    with pytest.raises(Failure) as failure:
-        call()
-    (problem,) = failure.value.problems
-    return failure.value.exit, problem.code, problem.found
 
 
 def test_the_schema_is_declared_whatever_the_rows_hold(job):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from opening_runs import Run, add_model, spec_of
 from ported_pulls import OWNER, PORTER, SWEEP, B, Ported
+from source_site import serving
 
 from benchwright.hub.boards import Boards
 from benchwright.hub.client import Hub, HubPatience
@@ -145,3 +146,18 @@ def lab(emulator, logic, peers):
 def one(lab, tmp_path):
     """The spec of one model."""
     return spec_of(tmp_path, lab(1))
+
+
+@pytest.fixture(scope="module")
+def served():
+    """A site with sources of results."""
+    with serving() as site:
+        yield site
+
+
+@pytest.fixture
+def site(served):
+    """The same, with no page yet."""
+    served.answers.clear()
+    served.seen.clear()
+    return served

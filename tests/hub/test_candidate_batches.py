@@ -124,7 +124,7 @@ In out.rows-4-7.spec.json:
 | row | model | benchmark | status | reason |
 | --- | --- | --- | --- | --- |
 | 4 | nova-ai/nova-7b | B 4 | candidate | in the top 50 of no view |
-| 5 | me/x | bench-org/b-5 | personal\\_account | a \\| is \\*a\\* person |
+| 5 | me/x | bench-org/b-5 | personal_account | a \\| is \\*a\\* person |
 
 ## Corrections for Papers With Code
 

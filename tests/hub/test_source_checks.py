@@ -6,7 +6,7 @@ import json
 from hashlib import sha256
 
 import pytest
-from source_site import page, serving, status
+from source_site import page, status
 
 from benchwright.contract import Exit
 from benchwright.hub.client import HubPatience
@@ -18,19 +18,6 @@ from benchwright.rehearsal.hub.sample import card
 SOON = HubPatience(attempts=2, first_wait=0.01, longest_wait=0.02, timeout=5)
 MODEL = "nova-ai/nova-7b"
 URL = f"https://huggingface.co/{MODEL}"
-
-
-@pytest.fixture(scope="module")
-def served():
-    with serving() as site:
-        yield site
-
-
-@pytest.fixture
-def site(served):
-    served.answers.clear()
-    served.seen.clear()
-    return served
 
 
 @pytest.fixture

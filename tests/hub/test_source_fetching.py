@@ -7,7 +7,7 @@ import time
 import zlib
 
 import pytest
-from source_site import dropped, endless, moved, page, serving, status, torn
+from source_site import dropped, endless, moved, page, status, torn
 
 from benchwright.contract import Exit, Failure
 from benchwright.hub.client import HubPatience
@@ -15,19 +15,6 @@ from benchwright.hub.sources import fetch as fetching
 from benchwright.hub.sources.fetch import MOST_BYTES, fetch, read_file
 
 SOON = HubPatience(attempts=3, first_wait=0.01, longest_wait=0.02, timeout=2)
-
-
-@pytest.fixture(scope="module")
-def served():
-    with serving() as site:
-        yield site
-
-
-@pytest.fixture
-def site(served):
-    served.answers.clear()
-    served.seen.clear()
-    return served
 
 
 def refused(address, code, exit=Exit.NO):

@@ -252,6 +252,7 @@ def test_an_object_put_by_others_without_a_digest_is_read_and_measured(moto, mot
     bucket, _, prefix = moto_store.url.removeprefix("s3://").partition("/")
     client.put_object(Bucket=bucket, Key=f"{prefix}/key", Body=b"content", Metadata={"sha256": "none of that"})
     assert moto_store.head("key").sha256 is None
+    assert moto_store.prove("key").sha256 == hashlib.sha256(b"content").hexdigest()
     client.put_object(Bucket=bucket, Key=f"{prefix}/key", Body=b"content")
     client.put_object(Bucket=bucket, Key=f"{prefix}/folder/", Body=b"")
     assert moto_store.head("key").sha256 is None

@@ -41,8 +41,9 @@ def genuine_files() -> list[Path]:
 def content(genuine) -> Callable[[str], dict[str, Any]]:
     """The dict in a genuine result, to be changed and written again."""
     from benchwright.raw.safe_pickle import loads
+    from raw_trees import plain
 
-    return lambda name: _plain(loads(gzip.decompress(genuine(name).read_bytes())))
+    return lambda name: plain(loads(gzip.decompress(genuine(name).read_bytes())))
 
 
 @pytest.fixture
@@ -56,18 +57,3 @@ def written(tmp_path) -> Callable[..., Path]:
         return path
 
     return write
-
-
-def _plain(value: Any) -> Any:
-    """Ordinary arrays and dicts in place of what the loader makes of them, and names in place of classes."""
-    import numpy as np
-
-    from benchwright.raw.stand_in import StandInType
-
-    if isinstance(value, StandInType):
-        return value.origin
-    if isinstance(value, np.ndarray):
-        return np.array(value)
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    return type(value)(map(_plain, value)) if type(value) in (list, tuple) else value

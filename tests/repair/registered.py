@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from push_runs import no_progress
 
 from benchwright.contract import Outcome
 from benchwright.evaldb import Patience
@@ -34,11 +34,6 @@ class Queue(Clients):
 
     def call(self, program: str, *arguments: str, **more: str) -> str:
         return "".join(f"{id}|{id}|RUNNING|x\n" for id in self.live) if program == "squeue" else ""
-
-
-@contextmanager
-def no_progress(label: str) -> Iterator[Any]:
-    yield lambda done, total, *, failed=0, note="": None
 
 
 @dataclass

@@ -23,11 +23,6 @@ ERRED = (*GOOD[:11], "no-sandbox")
 """One of twelve trials ended without a reward, for nothing."""
 
 
-@pytest.fixture(params=["postgres", "supabase"])
-def backend(request):
-    return request.param
-
-
 @pytest.fixture
 def pusher(backend, eval_rows, hub, settings, tmp_path):
     return Pusher(eval_rows, hub, settings, tmp_path, backend)

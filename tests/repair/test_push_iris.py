@@ -11,21 +11,9 @@ from audit_runs import AuditedRun
 from benchwright.contract import Exit, Failure
 from benchwright.rehearsal.harbor_jobs import JobShape
 from benchwright.repair.push.iris_copy import IrisPlace, copied_down
-from job_buckets import JobBuckets, job_servers
 
 NAME = "eval-small-bench-real-model-20260901-120000"
 SHAPE = JobShape(source="small_bench", model="real-model-8B", provider="laion")
-
-
-@pytest.fixture(scope="module")
-def servers(google, seaweed):
-    with job_servers(google, seaweed) as both:
-        yield both
-
-
-@pytest.fixture
-def buckets(servers, no_credentials):
-    return JobBuckets(servers)
 
 
 @pytest.fixture

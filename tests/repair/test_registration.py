@@ -11,21 +11,15 @@ from registered import BENCHMARK, HASH, PARTIAL, REAL, SERVED, SERVED_TOO, Bench
 
 from audit_runs import BENCHMARKS, ORG, AuditedRun
 from benchwright.contract import Exit, Failure
-from benchwright.rehearsal.postgrest_standin import Answer
 from benchwright.repair.push.names import NOBODY, made_id, version_hash
 from benchwright.repair.registration import carry_out as registration
 from benchwright.repair.registration.names import repointed
 from benchwright.repair.registration.undo_file import read_undo
 from benchwright.slurm import Clients
-from eval_databases import numbered
+from eval_databases import cut_at, numbered
 from hub_standin import TOKEN
 from kills import kills
 from scripts_in_process import Script
-
-
-@pytest.fixture(params=["postgres", "supabase"])
-def backend(request):
-    return request.param
 
 
 @pytest.fixture
@@ -765,14 +759,7 @@ class TestInterrupted:
             assert rows.everything() == start
 
     def cut(self, rows, step, after):
-        seen = []
-
-        def fault(request):
-            if request.method == "GET" or request.path.endswith("benchwright_functions"):
-                return None
-            seen.append(request)
-            return Answer(0) if len(seen) == step + 1 else None
-
+        fault = cut_at(step)
         rows.standin.fault, rows.standin.fault_after = (None, fault) if after else (fault, None)
 
     def test_killed_at_every_step(self, bench, rows, tmp_path):

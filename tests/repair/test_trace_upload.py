@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,7 +13,7 @@ from benchwright.contract import Exit, Failure
 from benchwright.hub.client import HubPatience
 from benchwright.rehearsal.hub import Fault, FaultRule, HubEmulator, Limit, RuledFaults
 from benchwright.repair.traces.upload import HubTraces, upload
-from trace_jobs import TraceJob, rows_of, said, trajectory
+from trace_jobs import TraceJob, refusal, rows_of, said, three_trials, trajectory
 
 REPO = "org/run-traces"
 LINK = f"https://huggingface.co/datasets/{REPO}"
@@ -33,21 +32,11 @@ def emulator(tmp_path, monkeypatch, settings):
 
 @pytest.fixture
 def job(tmp_path):
-    job = TraceJob(tmp_path / "job", ["pass", "fail", "timeout-scored"])
-    for trial in range(2):
-        job.put(trial)
-    return job
+    return three_trials(tmp_path / "job")
 
 
 def opened(emulator: HubEmulator, user: str = "me", role: str = "write") -> TraceHub:
     return TraceHub(emulator.url, emulator.token(user, role), HubPatience(attempts=2, first_wait=0.01, timeout=5))
-
-
-def refusal(call: Callable[[], object]) -> tuple[Exit, str, str]:
-    with pytest.raises(Failure) as failure:
-        call()
-    (problem,) = failure.value.problems
-    return failure.value.exit, problem.code, problem.found
 
 
 def writes(emulator: HubEmulator) -> list[str]:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from slurm_cluster import SlurmCluster
@@ -17,6 +18,21 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / ".claude/skills/benchmark-model/references/slurm_progress.sh"
 SYSTEM_PATH = "/usr/bin:/bin"
 BENCHMARK = "demo_30112026"
+
+
+def write_job_file(path: Path, bundles: Iterable[list[str]], **defaults: str) -> None:
+    """A job file of bundles, which are lists of experiments."""
+    jobs = [
+        {
+            "items": [
+                {"experiment": name, "dataset": "my data", "repeat": 0, "fold": fold, "task_key": "my_data-1"}
+                for fold, name in enumerate(bundle)
+            ]
+        }
+        for bundle in bundles
+    ]
+    defaults = {"python": sys.executable, "entry": "slurm_entries:run", **defaults}
+    path.write_text(json.dumps({"defaults": defaults, "jobs": jobs}))
 
 
 class SlurmRun:
@@ -37,21 +53,8 @@ class SlurmRun:
         )
 
     def job_file(self, *bundles: list[str], label: str = "cpu") -> Path:
-        items = [
-            [
-                {"experiment": name, "dataset": "my data", "repeat": 0, "fold": fold, "task_key": "my_data-1"}
-                for fold, name in enumerate(bundle)
-            ]
-            for bundle in bundles
-        ]
-        defaults = {
-            "python": sys.executable,
-            "output_dir": str(self.output),
-            "entry": "slurm_entries:run",
-            "preload": "slurm_entries:preload",
-        }
         path = self.setup / f"slurm_run_data_{BENCHMARK}_{label}.json"
-        path.write_text(json.dumps({"defaults": defaults, "jobs": [{"items": bundle} for bundle in items]}))
+        write_job_file(path, bundles, output_dir=str(self.output), preload="slurm_entries:preload")
         return path
 
     def submit(

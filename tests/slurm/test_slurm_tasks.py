@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from slurm_arrays import hurry, states_of
+from slurm_run import write_job_file
 
 from benchwright.launch.sbatch import SUBMIT_SCRIPT
 from waiting import text_of, wait_until
@@ -28,21 +27,8 @@ class Array:
         self.scratch = folder / "tmp"
         self.scratch.mkdir()
         self.logs.mkdir()
-        items = [
-            [
-                {"experiment": name, "dataset": "my data", "repeat": 0, "fold": fold, "task_key": "my_data-1"}
-                for fold, name in enumerate(bundle)
-            ]
-            for bundle in bundles
-        ]
-        defaults = {
-            "python": sys.executable,
-            "output_dir": str(self.data.parent),
-            "entry": "slurm_entries:run",
-            "slurm_log_dir": str(self.logs),
-        }
         job_file = folder / "jobs.json"
-        job_file.write_text(json.dumps({"defaults": defaults, "jobs": [{"items": bundle} for bundle in items]}))
+        write_job_file(job_file, bundles, output_dir=str(self.data.parent), slurm_log_dir=str(self.logs))
         environment = {
             **os.environ,
             **cluster.environment,

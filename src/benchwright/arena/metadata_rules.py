@@ -15,7 +15,7 @@ from typing import Any
 
 from benchwright.arena.machine_paths import without_paths
 from benchwright.arena.names import FOLDER_NAME, can_name_folder
-from benchwright.contract import Exit, Failure, Problem, did_you_mean, names_a_secret, redact
+from benchwright.contract import Exit, Failure, Problem, did_you_mean, is_day, names_a_secret, redact
 
 TAGS = ("closed-source-api", "with-llm")
 CACHE_TYPES = ("local", "r2", "s3")
@@ -243,20 +243,12 @@ def _check_dates(findings: _Findings) -> None:
         run = findings.values["date"]
         if not _DATE.fullmatch(run):
             findings.add("metadata-value", "date", describe(run), "YYYY-MM-DD")
-        elif not _is_calendar_date(run):
+        elif not is_day(run):
             findings.add("metadata-value", "date", describe(run), "a day that exists")
     if findings.given("date_introduced"):
         introduced = findings.values["date_introduced"]
         if not _DATE_INTRODUCED.fullmatch(introduced):
             findings.add("metadata-value", "date_introduced", describe(introduced), "YYYY, YYYY-MM or YYYY-MM-DD")
-
-
-def _is_calendar_date(text: str) -> bool:
-    try:
-        calendar_date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _check_type_of_method(findings: _Findings) -> None:

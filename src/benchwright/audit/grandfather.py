@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from datetime import date
 from pathlib import Path
 
-from benchwright.contract import Exit, Failure, Problem, said, usage_error
+from benchwright.contract import Exit, Failure, Problem, is_day, said, usage_error
 from benchwright.files import read_bytes
 
 _MOST_BYTES = 2**22
@@ -36,18 +35,10 @@ def read_grandfathered(path: Path) -> frozenset[str]:
         where = f"{path}: line {number}"
         if found is None:
             problems.append(Problem("grandfather", where, repr(line)[:80], _FORM, _FIX))
-        elif not _is_day(found["date"]):
+        elif not is_day(found["date"]):
             problems.append(Problem("grandfather", where, f"no calendar has {found['date']}", "a day", _FIX))
         else:
             rows.add(found["row"].lower())
     if problems:
         raise Failure(problems, exit=Exit.USAGE)
     return frozenset(rows)
-
-
-def _is_day(text: str) -> bool:
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True

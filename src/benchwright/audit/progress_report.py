@@ -10,7 +10,7 @@ from benchwright.audit import commands
 from benchwright.audit.facts import EvalFacts
 from benchwright.audit.iris_results import kind_at
 from benchwright.audit.troubles import Troubles
-from benchwright.contract import Exit, Outcome, counted
+from benchwright.contract import Exit, Outcome, counted, printable
 from benchwright.harbor.progress import Progress
 
 _LIVE = (
@@ -56,8 +56,7 @@ def _line(one: Progress) -> str:
     words += [f"{one.invalid:,} with errors that count"] if one.invalid else []
     words += [f"score {one.score:.4f}"] if one.score is not None else []
     words += [] if one.whole else ["by the aggregate alone"]
-    name = one.name if one.name.isprintable() else ascii(one.name)
-    return f"{one.status:<16} {name}  {', '.join(words)}" + (f" ({one.why})" if one.why else "")
+    return f"{one.status:<16} {printable(one.name)}  {', '.join(words)}" + (f" ({one.why})" if one.why else "")
 
 
 def _resume(one: Progress) -> str:

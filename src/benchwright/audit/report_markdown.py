@@ -25,15 +25,12 @@ from benchwright.audit.report_words import (
     visible,
 )
 from benchwright.audit.verdict import Action
-from benchwright.contract import counted
+from benchwright.contract import as_markdown, counted
 
-_SIGNS = re.compile(r"[\\`*\[\]<>|&~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-"""What Markdown reads as more than a letter, wherever it stands; an underscore inside a word is one."""
 _WHERE = (
     "Commands with `.venv/bin/python` are for the root of a checkout of Benchwright; a launch is for the checkout that "
     "launched the eval. Those that repair write only with `--apply`. After any of them, audit again."
 )
-_AT_START = re.compile(r"^(?=[-+#=:])|^(\d+)(?=[.)](?: |$))")
 
 
 def report_markdown(audited: Sequence[Audited]) -> str:
@@ -216,9 +213,7 @@ def _name(name: str | None) -> str:
 
 
 def _text(text: str) -> str:
-    """A text from outside as Markdown shows it letter by letter."""
-    escaped = _SIGNS.sub(lambda found: f"\\{found[0]}", visible(text, LONGEST))
-    return _AT_START.sub(lambda found: f"{found[1] or ''}\\", escaped)
+    return as_markdown(visible(text, LONGEST))
 
 
 def _code(name: str) -> str:

@@ -9,7 +9,6 @@ import os
 import socket
 import time
 from pathlib import Path
-from types import TracebackType
 
 from benchwright.contract import Exit, Failure, Problem
 
@@ -57,9 +56,7 @@ class FileLock:
         self._handle = handle
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from benchwright.contract import Severity, some
+from benchwright.contract import Severity, printable, some
 
 
 class Remark(msgspec.Struct, frozen=True):
@@ -26,4 +26,4 @@ class Remark(msgspec.Struct, frozen=True):
 
 def named(names: Iterable[str]) -> str:
     """The first three of several names, in their order, as they may be shown: ``a, b, c and 2 more``."""
-    return some(name if name.isprintable() else ascii(name) for name in names)
+    return some(map(printable, names))

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from benchwright.contract import Exit, Failure, Outcome, Problem, some, usage_error
+from benchwright.contract import Exit, Failure, Outcome, Problem, counted, some, usage_error
 from benchwright.launch.asked_array import AskedArray, ask_array
 from benchwright.launch.symptoms import UNFINISHED
 from benchwright.launch.task_log import TaskLog, read_task_log
@@ -109,7 +109,7 @@ class TriageReport:
     def _summary(self, findings: Sequence[Finding], tasks: int) -> str:
         if not findings:
             return f"nothing {'is known to have ' if self.problems else ''}failed in {len(self.tasks)} tasks"
-        counts = f"{_numbers(findings)}, {_counted(len(self.groups), 'cause')}"
+        counts = f"{_numbers(findings)}, {counted(len(self.groups), 'cause')}"
         return f"{counts}, in {tasks} of {len(self.tasks)} tasks"
 
     @property
@@ -171,12 +171,8 @@ class TriageReport:
 def _numbers(findings: Sequence[Finding]) -> str:
     failed = sum(finding.started for finding in findings)
     waiting = len(findings) - failed
-    counts = [_counted(failed, "failure")] if failed else []
+    counts = [counted(failed, "failure")] if failed else []
     return ", ".join([*counts, f"{waiting} not started"] if waiting else counts)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" + ("" if count == 1 else "s")
 
 
 def _bundle_dict(task: TaskTriage) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from benchwright.contract import counted
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -89,7 +91,7 @@ def position_line(position: Position, width: int = 0, separator: str = "  ") -> 
     parts = [f"{position.label:<{width}}", f"{position.place} of {position.of}", elo]
     if position.imputed_splits:
         share = f"{100 * position.imputed_share:.2f}% imputed"
-        parts.append(f"{share} ({position.imputed_splits} of {_count(position.n_splits, 'split')})")
+        parts.append(f"{share} ({position.imputed_splits} of {counted(position.n_splits, 'split')})")
     return separator.join(parts)
 
 
@@ -100,8 +102,4 @@ def few_datasets(subset: SubsetEvaluation) -> str:
 
 def size_of(subset: SubsetEvaluation) -> str:
     """The datasets and splits of a subset, counted in words."""
-    return f"{_count(subset.n_datasets, 'dataset')}, {_count(subset.n_splits, 'split')}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{counted(subset.n_datasets, 'dataset')}, {counted(subset.n_splits, 'split')}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from benchwright.contract import as_markdown
 from benchwright.leaderboard.entrants import Entrant, entrants
 from benchwright.leaderboard.evaluation import Evaluation
 from benchwright.leaderboard.position import few_datasets, position_line, size_of
@@ -36,7 +37,7 @@ def report_markdown(evaluation: Evaluation, files: Sequence[Path]) -> str:
     In this order: one line a subset and method, the first subset's table (the top ten, and every row of the run in
     bold) with the neighbours of each, the figures and pages, and what the numbers hide.
     """
-    names = ", ".join(_text(evaluation.metadata[source].display_name) for source in evaluation.new)
+    names = ", ".join(as_markdown(evaluation.metadata[source].display_name) for source in evaluation.new)
     parts = [[f"# {names} on {evaluation.arena}", "", f"Benchmark `{evaluation.benchmark_name}`."]]
     parts.append(["## Where it landed", "", *_landed(evaluation)])
     if evaluation.subsets:
@@ -55,10 +56,11 @@ def _landed(evaluation: Evaluation) -> list[str]:
     lines = []
     for subset in evaluation.subsets:
         few = few_datasets(subset)
-        where = f"- **{_text(subset.label)}** ({size_of(subset)}{f'; {few}' if few else ''}): "
-        lines += [where + _text(position_line(position, separator=", ")) for position in subset.positions]
-        lines += [f"{where}{_text(label)} has no result of its own" for label in subset.absent]
-    return lines + [f"- **{_text(skipped.label)}**: skipped, {_text(skipped.reason)}" for skipped in evaluation.skipped]
+        where = f"- **{as_markdown(subset.label)}** ({size_of(subset)}{f'; {few}' if few else ''}): "
+        lines += [where + as_markdown(position_line(position, separator=", ")) for position in subset.positions]
+        lines += [f"{where}{as_markdown(label)} has no result of its own" for label in subset.absent]
+    skipped = [(as_markdown(one.label), as_markdown(one.reason)) for one in evaluation.skipped]
+    return lines + [f"- **{label}**: skipped, {reason}" for label, reason in skipped]
 
 
 def _neighbours(field: Sequence[Entrant]) -> list[str]:
@@ -70,7 +72,7 @@ def _neighbours(field: Sequence[Entrant]) -> list[str]:
         above = next((other for other in reversed(field[:at]) if not other.new), None)
         below = next((other for other in field[at + 1 :] if not other.new), None)
         said = [
-            f"{_text(other.label)} ({_distance(other, entrant, where)})"
+            f"{as_markdown(other.label)} ({_distance(other, entrant, where)})"
             for other, where in ((above, "above"), (below, "below"))
             if other is not None
         ]
@@ -78,7 +80,7 @@ def _neighbours(field: Sequence[Entrant]) -> list[str]:
             said.insert(0, "the top")
         elif below is None:
             said.append("the bottom")
-        lines.append(f"- **{_text(entrant.label)}** stands between {' and '.join(said)}.")
+        lines.append(f"- **{as_markdown(entrant.label)}** stands between {' and '.join(said)}.")
     return lines
 
 
@@ -100,7 +102,7 @@ def _pictures(evaluation: Evaluation, files: Sequence[Path]) -> list[str]:
             pictures = [line for name in shown for line in (f"![{_FIGURES[name]}]({figures[name]})", "")]
         listed = [f"  - [{link}]({link}): {_FIGURES[name]}" for name, link in figures.items()]
         listed += [f"  - [{link}]({link}): {said}" for name, said in _PAGES.items() if (link := links.get(name))]
-        lists += [f"- {_text(subset.label)}", *listed] if listed else []
+        lists += [f"- {as_markdown(subset.label)}", *listed] if listed else []
     return [*pictures, *lists] or ["None were drawn."]
 
 
@@ -111,13 +113,6 @@ def _first(links: Mapping[str, str], name: str, suffixes: Sequence[str]) -> str:
 
 def _hidden(evaluation: Evaluation) -> list[str]:
     """What a reader of the table has to know besides: the evaluation's problems and notes."""
-    lines = [f"- {_text(problem.where)}: {_text(problem.found)}" for problem in evaluation.problems]
+    lines = [f"- {as_markdown(problem.where)}: {as_markdown(problem.found)}" for problem in evaluation.problems]
     lines = lines or ["- Nothing is imputed, left out or known to be odd."]
-    return lines + [f"- {_text(note)}" for note in evaluation.notes]
-
-
-def _text(text: str) -> str:
-    """A text from outside as Markdown shows it letter by letter."""
-    for sign in "\\`*_[]<>|":
-        text = text.replace(sign, f"\\{sign}")
-    return text
+    return lines + [f"- {as_markdown(note)}" for note in evaluation.notes]

@@ -9,22 +9,14 @@ from benchwright.contract import Exit, Failure, Problem
 from benchwright.objects.attempts import StrangeAnswer, repeat
 from benchwright.objects.credentials import Credentials
 from benchwright.objects.patience import Patience
+from benchwright.objects.refusals import missing_client
 
 try:
     import boto3  # type: ignore[import-untyped]
     from botocore.config import Config  # type: ignore[import-untyped]
     from botocore.exceptions import BotoCoreError, HTTPClientError  # type: ignore[import-untyped]
 except ModuleNotFoundError as error:
-    raise Failure(
-        Problem(
-            "missing-package",
-            error.name or "boto3",
-            "not installed",
-            "boto3, for stores behind the S3 protocol",
-            "make setup in a checkout, or pip install 'benchwright[s3]'",
-        ),
-        exit=Exit.ENVIRONMENT,
-    ) from None
+    raise missing_client(error, "boto3", "stores behind the S3 protocol", "s3") from None
 
 from benchwright.objects.s3_errors import REMOTE_ERRORS, failure_of, is_passing
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from benchwright.contract import Exit, Failure, Problem
 from benchwright.objects.store import Chunks
@@ -15,6 +16,7 @@ from benchwright.objects.store import Chunks
 _MOST_PARTS = 10_000
 """https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html"""
 _MEBIBYTE = 2**20
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,12 @@ def sha256_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def recorded_sha256(metadata: Mapping[str, Any] | None) -> str | None:
+    """The digest that an object's metadata records, None where they have none in that form."""
+    digest = str((metadata or {}).get("sha256", ""))
+    return digest if _SHA256.fullmatch(digest) else None
+
+
 def content_changed(where: str, found: str, expected: str) -> Failure:
     """The content that was sent is not the one that was announced."""
     return Failure(
@@ -164,8 +172,8 @@ def digest_mismatch(where: str, found: str, expected: str) -> Failure:
         Problem(
             "digest-mismatch",
             where,
-            f"read back {found}",
-            expected,
+            f"read back SHA-256 {found}",
+            f"SHA-256 {expected}",
             "run this again; if it stays so, the object is damaged and must be uploaded anew",
         )
     )

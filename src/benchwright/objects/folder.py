@@ -20,12 +20,12 @@ from benchwright.files import atomic_writer, inside
 from benchwright.files.atomic import sync_folder
 from benchwright.objects.content import AtMost, Nowhere, blocks, bounded, content_changed, digest_mismatch, no_object
 from benchwright.objects.keys import RESERVED, check_key, check_prefix, is_key
-from benchwright.objects.store import PART_SIZE, Chunks, Conflict, ObjectInfo
+from benchwright.objects.store import PART_SIZE, Chunks, Conflict, ObjectInfo, ObjectStore
 
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV}
 
 
-class FolderStore:
+class FolderStore(ObjectStore):
     """Objects as files below ``root``, which is made by the first write.
 
     A write goes to a temporary file in the store's own ``.benchwright`` folder, is synced and renamed. Conditions are
@@ -55,21 +55,6 @@ class FolderStore:
         if start != self.root.resolve() / folder and folder:
             return iter(())
         return self._walk(start, f"{folder}/" if folder else "", prefix)
-
-    def put(
-        self,
-        key: str,
-        content: bytes | Path,
-        *,
-        sha256: str | None = None,
-        if_absent: bool = False,
-        if_match: str | None = None,
-    ) -> ObjectInfo:
-        """See ``ObjectStore.put``."""
-        if isinstance(content, bytes):
-            return self.put_stream(key, [content], sha256=sha256, if_absent=if_absent, if_match=if_match)
-        with open(content, "rb") as file:
-            return self.put_stream(key, file, sha256=sha256, if_absent=if_absent, if_match=if_match)
 
     def put_stream(
         self,
@@ -137,7 +122,7 @@ class FolderStore:
                 raise no_object(self._where(key))
             info = self._facts(key, file, target)
         if sha256 is not None and info.sha256 != sha256.lower():
-            raise digest_mismatch(self._where(key), f"SHA-256 {info.sha256}", f"SHA-256 {sha256.lower()}")
+            raise digest_mismatch(self._where(key), str(info.sha256), sha256.lower())
         return info
 
     @staticmethod
@@ -206,9 +191,7 @@ class FolderStore:
         sync_folder(path.parent)
 
     def _conflict(self, key: str, path: Path, if_match: str) -> Conflict:
-        present = _present(path)
-        found = "no object" if present is None else f"version {present}"
-        return Conflict(self._where(key), found, f"version {if_match}")
+        return Conflict.between(self._where(key), _present(path), if_match)
 
     def _link(self, key: str, temporary: Path, path: Path) -> None:
         """Give the file its name if that is free: also against writers that know nothing of the lock."""

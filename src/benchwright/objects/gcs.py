@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
@@ -18,21 +17,20 @@ from benchwright.objects.content import (
     digest_mismatch,
     no_object,
     object_changed,
+    recorded_sha256,
     sha256_of,
-    upload_lost,
 )
 from benchwright.objects.gcs_bucket import GCSBucket
 from benchwright.objects.gcs_errors import is_absent, is_lost_race
 from benchwright.objects.keys import check_prefix
 from benchwright.objects.parted import PartedStore
-from benchwright.objects.store import PART_SIZE, Conflict, ObjectInfo
+from benchwright.objects.store import PART_SIZE, ObjectInfo
 
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 _TYPE = "application/octet-stream"
 
 
 class GCSStore(PartedStore):
-    """Objects in a bucket, below a prefix that is no part of their keys here.
+    """Objects in a bucket of Google Cloud Storage.
 
     An ``etag`` is the object's generation, and conditions are the server's own on it (``ifGenerationMatch``). The
     digest is stored as the object's metadata; what is sent goes with a checksum that the server compares.
@@ -91,9 +89,17 @@ class GCSStore(PartedStore):
             return {"if_generation_match": int(if_match)}
         return {"if_generation_match": 0} if if_absent else {}
 
+    @staticmethod
+    def _wanted(condition: Mapping[str, int]) -> str | None:
+        return str(condition["if_generation_match"]) if condition["if_generation_match"] else None
+
+    @staticmethod
+    def _is_lost_upload(error: Exception) -> bool:
+        return not is_lost_race(error)
+
     def _read(self, key: str, target: BinaryIO | Nowhere, sha256: str | None, most: int | None) -> ObjectInfo:
         present = self.head(key)
-        where = self._bucket.where(self._whole(key))
+        where = self._where(key)
         if present is None:
             raise no_object(where)
         digest, kept = hashlib.sha256(), bounded(target, most, where)
@@ -103,7 +109,7 @@ class GCSStore(PartedStore):
             kept.write(piece)
         found, expected = digest.hexdigest(), sha256.lower() if sha256 else present.sha256
         if expected is not None and found != expected:
-            raise digest_mismatch(where, f"SHA-256 {found}", f"SHA-256 {expected}")
+            raise digest_mismatch(where, found, expected)
         return replace(present, sha256=found)
 
     def _piece(self, whole: str, present: ObjectInfo, start: int) -> bytes:
@@ -129,7 +135,7 @@ class GCSStore(PartedStore):
     def _put_whole(self, key: str, content: bytes, sha256: str, condition: Mapping[str, int]) -> ObjectInfo:
         whole, found = self._whole(key), sha256_of(content)
         if found != sha256:
-            raise content_changed(self._bucket.where(whole), found, sha256)
+            raise content_changed(self._where(key), found, sha256)
 
         def once() -> Any:
             blob = self._bucket.blob(whole)
@@ -150,7 +156,7 @@ class GCSStore(PartedStore):
             self._check_early(key, condition)
         whole = self._whole(key)
         passing: list[BaseException] = []
-        source = _Source(parts, content.sha256, self._bucket.where(whole))
+        source = _Source(parts, content.sha256, self._where(key))
         blob = self._bucket.blob(whole, chunk_size=PART_SIZE)
         blob.metadata = {"sha256": content.sha256}
         options = self._bucket.once | {"retry": self._bucket.retry(source.tell, passing.append)}
@@ -165,32 +171,6 @@ class GCSStore(PartedStore):
         except Expected as expected:
             return self._won_after_all(key, content.sha256, condition, Expected(expected.error, 1 + len(passing)))
         return ObjectInfo(key, source.tell(), str(blob.generation), content.sha256)
-
-    def _check_early(self, key: str, condition: Mapping[str, int]) -> None:
-        """Lose before gigabytes are sent, where the race is lost already; the server decides."""
-        present = self.head(key)
-        if condition["if_generation_match"] != (0 if present is None else int(present.etag)):
-            raise self._conflict(key, condition, present)
-
-    def _won_after_all(self, key: str, sha256: str, condition: Mapping[str, int], expected: Expected) -> ObjectInfo:
-        """The object that an earlier attempt made although its answer was lost; else the race is lost.
-
-        Raises:
-            Conflict: someone else's object is there, or none.
-            Failure: the store forgot a large upload before it was complete (code ``upload-lost``, exit 4).
-        """
-        present = self.head(key)
-        if expected.attempts > 1 and present is not None and present.sha256 == sha256:
-            return present
-        if is_lost_race(expected.error):
-            raise self._conflict(key, condition, present)
-        raise upload_lost(self._bucket.where(self._whole(key)))
-
-    def _conflict(self, key: str, condition: Mapping[str, int], present: ObjectInfo | None) -> Conflict:
-        wanted = condition["if_generation_match"]
-        found = "no object" if present is None else f"version {present.etag}"
-        expected = f"version {wanted}" if wanted else "none under this key"
-        return Conflict(self._bucket.where(self._whole(key)), found, expected)
 
     def _ask_for_bucket(self) -> None:
         """Tell an absent object from an absent bucket, which look alike; asked once.
@@ -241,6 +221,4 @@ def _complete(blob: Any) -> Any:
 
 
 def _facts(key: str, blob: Any) -> ObjectInfo:
-    digest = str((blob.metadata or {}).get("sha256", ""))
-    recorded = digest if _SHA256.fullmatch(digest) else None
-    return ObjectInfo(key, int(blob.size), str(blob.generation), recorded, blob.updated)
+    return ObjectInfo(key, int(blob.size), str(blob.generation), recorded_sha256(blob.metadata), blob.updated)

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from benchwright.contract import Exit, Failure, Problem
 from benchwright.objects.attempts import repeat
 from benchwright.objects.credentials import GOOGLE_FILE, GOOGLE_SERVER
 from benchwright.objects.patience import Patience
+from benchwright.objects.refusals import missing_client
 
 try:
     import google.auth
@@ -20,16 +20,7 @@ try:
     from google.auth.credentials import AnonymousCredentials
     from google.cloud import storage
 except ModuleNotFoundError as error:
-    raise Failure(
-        Problem(
-            "missing-package",
-            error.name or "google-cloud-storage",
-            "not installed",
-            "google-cloud-storage, for stores at Google Cloud",
-            "make setup in a checkout, or pip install 'benchwright[gcs]'",
-        ),
-        exit=Exit.ENVIRONMENT,
-    ) from None
+    raise missing_client(error, "google-cloud-storage", "stores at Google Cloud", "gcs") from None
 
 from benchwright.objects.gcs_errors import REMOTE_ERRORS, failure_of, is_passing
 

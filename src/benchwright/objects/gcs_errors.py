@@ -15,8 +15,9 @@ from google.api_core.exceptions import GoogleAPICallError, RetryError
 from google.auth.exceptions import DefaultCredentialsError, GoogleAuthError, RefreshError, TransportError
 from google.cloud.storage.exceptions import DataCorruption, InvalidResponse
 
-from benchwright.contract import Exit, Failure, Problem, redact
+from benchwright.contract import Failure, redact
 from benchwright.objects.attempts import StrangeAnswer
+from benchwright.objects.refusals import credentials_refused, no_bucket, no_permission, refused, unavailable
 
 _PASSING_STATUS = frozenset({408, 429, 500, 502, 503, 504})
 _PASSING_REASONS = frozenset({"rateLimitExceeded", "userRateLimitExceeded"})
@@ -66,22 +67,14 @@ def failure_of(error: Exception, where: str, attempts: int) -> Failure:
         error = error.cause
     said = redact(_said(error))
     if is_passing(error):
-        found = f"{said}, {attempts} times" if attempts > 1 else said
-        problem = Problem("store-unavailable", where, found, "an answer", "run this again later")
-        return Failure(problem, exit=Exit.REMOTE)
+        return unavailable(where, said, attempts)
     if isinstance(error, GoogleAuthError) or status_of(error) == 401:
-        return _environment("credentials-refused", where, said, "credentials that the store knows", _FIX)
+        return credentials_refused(where, said, _FIX)
     if status_of(error) == 404:
-        return _environment("no-bucket", where, said, "a bucket that exists", "correct the bucket's name, or create it")
+        return no_bucket(where, said)
     if status_of(error) == 403:
-        fix = f"grant the account the right to list, read and write in this bucket, or {_FIX}"
-        return _environment("no-permission", where, said, "permission", fix)
-    problem = Problem("store-refused", where, said, "the request to be accepted", "run this again later")
-    return Failure(problem, exit=Exit.REMOTE)
-
-
-def _environment(code: str, where: str, found: str, expected: str, fix: str) -> Failure:
-    return Failure(Problem(code, where, found, expected, fix), exit=Exit.ENVIRONMENT)
+        return no_permission(where, said, "the account", _FIX)
+    return refused(where, said)
 
 
 def _said(error: Exception) -> str:

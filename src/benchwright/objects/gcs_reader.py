@@ -8,7 +8,7 @@ from typing import Any
 from benchwright.objects.attempts import Expected
 from benchwright.objects.gcs_bucket import GCSBucket
 from benchwright.objects.gcs_errors import is_absent, status_of
-from benchwright.objects.reader import Names
+from benchwright.objects.reader import BucketReader, Names
 
 _LISTED = "items(name),prefixes,nextPageToken"
 _NO_SUCH_RANGE = 416
@@ -37,25 +37,12 @@ class FolderedBucket(GCSBucket):
         return names, sorted(listed.prefixes), listed.next_page_token
 
 
-class GCSReader:
-    """Objects in a bucket, below a prefix that is no part of their keys here."""
+class GCSReader(BucketReader):
+    """Objects in a bucket of Google Cloud Storage."""
 
     def __init__(self, bucket: FolderedBucket, prefix: str) -> None:
+        super().__init__(bucket.url, prefix)
         self._bucket = bucket
-        self._prefix = f"{prefix}/" if prefix else ""
-
-    @property
-    def url(self) -> str:
-        """See ``ObjectReader.url``."""
-        return f"{self._bucket.url}/{self._prefix}".rstrip("/")
-
-    def names(self, folder: str = "") -> Names:
-        """See ``ObjectReader.names``."""
-        start = self._prefix + (f"{folder}/" if folder else "")
-        found = self._bucket.folder(start)
-        folders = (name[len(start) : -1] for name in found.folders)
-        objects = (name[len(start) :] for name in found.objects)
-        return Names(tuple(filter(None, folders)), tuple(filter(None, objects)))  # a folder's marker has no name in it
 
     def read(self, key: str, most: int) -> bytes | None:
         """See ``ObjectReader.read``."""
@@ -73,3 +60,6 @@ class GCSReader:
             )
         except Expected as expected:
             return None if is_absent(expected.error) else b""  # of an empty object there is no first byte
+
+    def _folder(self, start: str) -> Names:
+        return self._bucket.folder(start)

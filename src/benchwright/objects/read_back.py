@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from benchwright.objects.attempts import Expected, StrangeAnswer
 from benchwright.objects.bucket import Bucket
-from benchwright.objects.content import AtMost, Nowhere, digest_mismatch, no_object, object_changed
+from benchwright.objects.content import AtMost, Nowhere, digest_mismatch, no_object, object_changed, recorded_sha256
 from benchwright.objects.s3_errors import is_absent, is_lost_race
 from benchwright.objects.store import ObjectInfo
 
@@ -47,7 +47,7 @@ class ReadBack:
             raise object_changed(where) from None
         found, expected = self._digest.hexdigest(), expected or self._recorded
         if expected is not None and found != expected:
-            raise digest_mismatch(where, f"SHA-256 {found}", f"SHA-256 {expected}")
+            raise digest_mismatch(where, found, expected)
         return ObjectInfo(key, self._size, bare(self._etag), found, self._modified)
 
     def _attempt(self) -> None:
@@ -76,7 +76,7 @@ class ReadBack:
         self._target.truncate()
         self._digest, self._offset = hashlib.sha256(), 0
         self._size, self._etag = int(answer["ContentLength"]), str(answer["ETag"])
-        self._recorded = answer.get("Metadata", {}).get("sha256")
+        self._recorded = recorded_sha256(answer.get("Metadata"))
         self._modified = answer.get("LastModified")
 
 

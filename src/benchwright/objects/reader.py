@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
@@ -9,6 +10,7 @@ from benchwright.contract import Exit, Failure, usage_error
 from benchwright.objects.credentials import credentials_for, missing_credentials, settings_from_environment
 from benchwright.objects.location import StoreLocation
 from benchwright.objects.patience import Patience
+from benchwright.objects.prefixed import Prefixed
 
 
 class Names(NamedTuple):
@@ -34,6 +36,22 @@ class ObjectReader(Protocol):
 
     def read(self, key: str, most: int) -> bytes | None:
         """An object's first ``most`` bytes, or all where it has fewer; None where there is no such object."""
+
+
+class BucketReader(Prefixed, ABC):
+    """Objects in a bucket, below a prefix that is no part of their keys here."""
+
+    def names(self, folder: str = "") -> Names:
+        """See ``ObjectReader.names``."""
+        start = self._prefix + (f"{folder}/" if folder else "")
+        whole = self._folder(start)
+        folders = (name[len(start) : -1] for name in whole.folders)
+        objects = (name[len(start) :] for name in whole.objects)
+        return Names(tuple(filter(None, folders)), tuple(filter(None, objects)))  # a folder's marker has no name in it
+
+    @abstractmethod
+    def _folder(self, start: str) -> Names:
+        """The whole names of what is in a folder, which ``start`` names with the ``/`` at its end."""
 
 
 def open_reader(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, BinaryIO
@@ -17,21 +16,20 @@ from benchwright.objects.content import (
     bounded,
     content_changed,
     part_size_for,
+    recorded_sha256,
     sha256_of,
-    upload_lost,
 )
 from benchwright.objects.keys import check_prefix
 from benchwright.objects.multipart import upload_parts
 from benchwright.objects.parted import PartedStore
 from benchwright.objects.read_back import ReadBack, bare
+from benchwright.objects.refusals import no_bucket
 from benchwright.objects.s3_errors import is_absent, is_forbidden, is_lost_race, is_unknown_upload
-from benchwright.objects.store import PART_SIZE, Conflict, ObjectInfo
-
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+from benchwright.objects.store import PART_SIZE, ObjectInfo
 
 
 class S3Store(PartedStore):
-    """Objects in a bucket, below a prefix that is no part of their keys here.
+    """Objects in a bucket behind the S3 protocol.
 
     The digest is stored as the object's metadata (``x-amz-meta-sha256``). An object of one part is sent with its
     SHA-256, a part with its MD5, and the server compares. Conditions are the server's own (``If-None-Match: *`` and
@@ -61,8 +59,7 @@ class S3Store(PartedStore):
             # The answer to a HEAD request has no body that could say why; that to a listing has.
             self._bucket.send(whole, "list_objects_v2", Prefix=whole, MaxKeys=1)
             answer = self._bucket.send(whole, "head_object", Key=whole, needs=needs)
-        digest = str(answer.get("Metadata", {}).get("sha256", ""))
-        recorded = digest if _SHA256.fullmatch(digest) else None
+        recorded = recorded_sha256(answer.get("Metadata"))
         size, etag = int(answer["ContentLength"]), bare(answer["ETag"])
         return ObjectInfo(key, size, etag, recorded, answer.get("LastModified"))
 
@@ -110,15 +107,23 @@ class S3Store(PartedStore):
             return {"IfMatch": f'"{if_match}"'}
         return {"IfNoneMatch": "*"} if if_absent else {}
 
+    @staticmethod
+    def _wanted(condition: Mapping[str, Any]) -> str | None:
+        return bare(condition["IfMatch"]) if "IfMatch" in condition else None
+
+    @staticmethod
+    def _is_lost_upload(error: Exception) -> bool:
+        return is_unknown_upload(error)
+
     def _read(self, key: str, target: BinaryIO | Nowhere, sha256: str | None, most: int | None) -> ObjectInfo:
         whole = self._whole(key)
-        read_back = ReadBack(self._bucket, whole, bounded(target, most, self._bucket.where(whole)))
+        read_back = ReadBack(self._bucket, whole, bounded(target, most, self._where(key)))
         return read_back.run(key, sha256.lower() if sha256 else None)
 
     def _put_whole(self, key: str, content: bytes, sha256: str, condition: Mapping[str, Any]) -> ObjectInfo:
         whole, found = self._whole(key), sha256_of(content)
         if found != sha256:
-            raise content_changed(self._bucket.where(whole), found, sha256)
+            raise content_changed(self._where(key), found, sha256)
         try:
             answer = self._bucket.send(
                 whole,
@@ -154,36 +159,6 @@ class S3Store(PartedStore):
             return self._won_after_all(key, content.sha256, condition, expected)
         return ObjectInfo(key, sent, bare(etag), content.sha256)
 
-    def _check_early(self, key: str, condition: Mapping[str, Any]) -> None:
-        """Lose before gigabytes are sent, where the race is lost already; the last request decides."""
-        present = self.head(key)
-        if "IfNoneMatch" in condition and present is not None:
-            raise self._conflict(key, condition, present)
-        if "IfMatch" in condition and (present is None or present.etag != bare(condition["IfMatch"])):
-            raise self._conflict(key, condition, present)
-
-    def _won_after_all(self, key: str, sha256: str, condition: Mapping[str, Any], expected: Expected) -> ObjectInfo:
-        """The object that an earlier attempt made although its answer was lost; else the race is lost.
-
-        Whoever sends a conditional write twice may be refused because of the first one. Then the object that is there
-        has the digest that was sent.
-
-        Raises:
-            Conflict: someone else's object is there, or none.
-            Failure: the store forgot a large upload before it was complete (code ``upload-lost``, exit 4).
-        """
-        present = self.head(key)
-        if expected.attempts > 1 and present is not None and present.sha256 == sha256:
-            return present
-        if condition and not is_unknown_upload(expected.error):
-            raise self._conflict(key, condition, present)
-        raise upload_lost(self._bucket.where(self._whole(key)))
-
-    def _conflict(self, key: str, condition: Mapping[str, Any], present: ObjectInfo | None) -> Conflict:
-        found = "no object" if present is None else f"version {present.etag}"
-        expected = f"version {bare(condition['IfMatch'])}" if "IfMatch" in condition else "none under this key"
-        return Conflict(self._bucket.where(self._whole(key)), found, expected)
-
     def _ask_for_bucket(self) -> None:
         """Tell an absent object from an absent bucket, which a HEAD request cannot; asked once.
 
@@ -196,9 +171,7 @@ class S3Store(PartedStore):
             self._bucket.send("", "head_bucket", expect=lambda error: is_absent(error) or is_forbidden(error))
         except Expected as expected:
             if is_absent(expected.error):
-                fix = "correct the bucket's name, or create it"
-                problem = Problem("no-bucket", self._bucket.url, "no such bucket", "a bucket that exists", fix)
-                raise Failure(problem, exit=Exit.ENVIRONMENT) from None
+                raise no_bucket(self._bucket.url, "no such bucket") from None
         self._bucket_is_there = True
 
     def _pages(

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from botocore import exceptions, parsers  # type: ignore[import-untyped]
 from botocore.exceptions import ClientError  # type: ignore[import-untyped]
 
-from benchwright.contract import Exit, Failure, Problem, redact
+from benchwright.contract import Failure, redact
 from benchwright.objects.attempts import StrangeAnswer
+from benchwright.objects.refusals import credentials_refused, lacking, no_bucket, no_permission, refused, unavailable
 
 _PASSING_STATUS = frozenset({408, 429, 500, 502, 503, 504})
 _PASSING_CODES = frozenset(
@@ -103,34 +104,26 @@ def failure_of(error: Exception, where: str, kind: str, attempts: int, settings:
         "R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY" if kind == "r2" else "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
     )
     if is_passing(error):
-        found = f"{said}, {attempts} times" if attempts > 1 else said
-        problem = Problem("store-unavailable", where, found, "an answer", "run this again later")
-        return Failure(problem, exit=Exit.REMOTE)
+        return unavailable(where, said, attempts)
     if isinstance(error, _NO_CREDENTIALS) or _code(error) in _WRONG_CREDENTIALS:
         fix = f"set {names} in the environment or in a .env file (the environment wins)"
         if _code(error) == "RequestTimeTooSkewed":
             fix = "set this machine's clock"
-        return _environment("credentials-refused", where, said, "credentials that the store knows", fix)
+        return credentials_refused(where, said, fix)
     if _code(error) == "NoSuchBucket":
-        return _environment("no-bucket", where, said, "a bucket that exists", "correct the bucket's name, or create it")
+        return no_bucket(where, said)
     if _code(error) in _WRONG_REGION:
         fix = "set AWS_REGION to the bucket's region" if kind == "s3" else "correct R2_ENDPOINT_URL or R2_ACCOUNT_ID"
-        return _environment("wrong-region", where, said, "the endpoint of the bucket's region", fix)
+        return lacking("wrong-region", where, said, "the endpoint of the bucket's region", fix)
     if isinstance(error, ClientError) and status_of(error) == 403:
-        fix = f"grant the key the right to list, read and write in this bucket, or set {names} to one that has it"
-        return _environment("no-permission", where, said, "permission", fix)
+        return no_permission(where, said, "the key", f"set {names} to one that has it")
     if isinstance(error, ClientError) and status_of(error) == 501:
         expected = "a store with conditional writes (If-None-Match, If-Match) and multipart uploads"
-        return _environment("store-lacks", where, said, expected, "take another store; this one cannot hold artifacts")
+        return lacking("store-lacks", where, said, expected, "take another store; this one cannot hold artifacts")
     if isinstance(error, ClientError) and status_of(error) == 507:
         fix = "raise the store's quota, or have room made there, then run this again"
-        return _environment("store-full", where, said, "room for the object", fix)
-    problem = Problem("store-refused", where, said, "the request to be accepted", "run this again later")
-    return Failure(problem, exit=Exit.REMOTE)
-
-
-def _environment(code: str, where: str, found: str, expected: str, fix: str) -> Failure:
-    return Failure(Problem(code, where, found, expected, fix), exit=Exit.ENVIRONMENT)
+        return lacking("store-full", where, said, "room for the object", fix)
+    return refused(where, said)
 
 
 def _code(error: Exception) -> str:

@@ -8,31 +8,16 @@ from typing import Any
 
 from benchwright.objects.attempts import Expected, StrangeAnswer
 from benchwright.objects.bucket import Bucket
-from benchwright.objects.reader import Names
+from benchwright.objects.reader import BucketReader, Names
 from benchwright.objects.s3_errors import is_absent
 
 
-class S3Reader:
-    """Objects in a bucket, below a prefix that is no part of their keys here."""
+class S3Reader(BucketReader):
+    """Objects in a bucket behind the S3 protocol."""
 
     def __init__(self, bucket: Bucket, prefix: str) -> None:
+        super().__init__(bucket.url, prefix)
         self._bucket = bucket
-        self._prefix = f"{prefix}/" if prefix else ""
-
-    @property
-    def url(self) -> str:
-        """See ``ObjectReader.url``."""
-        return f"{self._bucket.url}/{self._prefix}".rstrip("/")
-
-    def names(self, folder: str = "") -> Names:
-        """See ``ObjectReader.names``."""
-        start = self._prefix + (f"{folder}/" if folder else "")
-        folders: list[str] = []
-        objects: list[str] = []
-        for page in self._pages(start):
-            folders += [entry["Prefix"][len(start) : -1] for entry in page.get("CommonPrefixes", [])]
-            objects += [entry["Key"][len(start) :] for entry in page.get("Contents", [])]
-        return Names(tuple(filter(None, folders)), tuple(filter(None, objects)))  # a folder's marker has no name in it
 
     def read(self, key: str, most: int) -> bytes | None:
         """See ``ObjectReader.read``."""
@@ -53,6 +38,14 @@ class S3Reader:
             return self._bucket.repeat(whole, once, expect=is_absent)
         except Expected:
             return None
+
+    def _folder(self, start: str) -> Names:
+        folders: list[str] = []
+        objects: list[str] = []
+        for page in self._pages(start):
+            folders += [entry["Prefix"] for entry in page.get("CommonPrefixes", [])]
+            objects += [entry["Key"] for entry in page.get("Contents", [])]
+        return Names(tuple(folders), tuple(objects))
 
     def _pages(self, start: str) -> Iterator[Mapping[str, Any]]:
         """The pages of a folder's listing, each asked for alone."""

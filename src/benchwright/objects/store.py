@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -41,6 +42,12 @@ class Conflict(Failure):
         super().__init__(Problem("conflict", where, found, expected, fix), exit=Exit.REFUSED)
         self._said = (where, found, expected)
 
+    @classmethod
+    def between(cls, where: str, present: str | None, wanted: str | None) -> Conflict:
+        """By the ``etag`` that is there and the one that was to be there, each None for no object."""
+        found = "no object" if present is None else f"version {present}"
+        return cls(where, found, "none under this key" if wanted is None else f"version {wanted}")
+
     def __reduce__(self) -> tuple[type[Conflict], tuple[str, str, str]]:
         """Survive the way back from a worker process whole."""
         return Conflict, self._said
@@ -78,6 +85,9 @@ class ObjectStore(Protocol):
         if_match: str | None = None,
     ) -> ObjectInfo:
         """Store bytes or a file's content under ``key``; see ``put_stream``."""
+        size = len(content) if isinstance(content, bytes) else content.stat().st_size
+        with io.BytesIO(content) if isinstance(content, bytes) else open(content, "rb") as file:
+            return self.put_stream(key, file, sha256=sha256, size=size, if_absent=if_absent, if_match=if_match)
 
     def put_stream(
         self,

@@ -7,7 +7,6 @@ import io
 import json
 import zipfile
 from contextlib import ExitStack
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -50,9 +49,7 @@ class StoredSplit:
         self._val.write(_content(predictions.val))
         self._test.write(_content(predictions.test))
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._stack.close()
         predictions = self._first.predictions
         if kind is not None or predictions is None:

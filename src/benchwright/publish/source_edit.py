@@ -31,9 +31,8 @@ class SourceEdit:
 
     def diff(self) -> list[str]:
         """The unified diff, without line ends."""
-        old, new = (lines_of(content.decode(self.encoding)) for content in (self.before, self.after))
-        label = self.target.label
-        return list(difflib.unified_diff(old, new, fromfile=f"a/{label}", tofile=f"b/{label}", lineterm=""))
+        before, after = (content.decode(self.encoding) for content in (self.before, self.after))
+        return unified_diff(before, after, self.target.label)
 
 
 def apply_edit(edit: SourceEdit) -> bool:
@@ -69,6 +68,12 @@ def replace_unchanged(path: Path, before: bytes, after: bytes) -> None:
 def lines_of(text: str) -> list[str]:
     """The lines as Python counts them: a form feed or a line separator does not end one."""
     return text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
+
+
+def unified_diff(before: str, after: str, name: str) -> list[str]:
+    """The difference between two states of a file, without line ends."""
+    old, new = lines_of(before), lines_of(after)
+    return list(difflib.unified_diff(old, new, fromfile=f"a/{name}", tofile=f"b/{name}", lineterm=""))
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from benchwright.contract import Problem, usage_error
+from benchwright.contract import Problem, printable, usage_error
 from benchwright.files.run_paths import RESULT_NAME
 from benchwright.forks import in_order
 
@@ -217,14 +217,10 @@ class _Walk:
         self._note(
             "link",
             entry.path,
-            f"a link to {_printable(str(path.readlink()))}, {state}",
+            f"a link to {printable(str(path.readlink()))}, {state}",
             "a folder or file of this tree",
             "copy what it points to here, or name that folder itself",
         )
 
     def _note(self, code: str, where: str, found: str, expected: str, fix: str = "") -> None:
-        self.problems.append(Problem(code, _printable(where), found, expected, fix))
-
-
-def _printable(text: str) -> str:
-    return text if text.isprintable() else ascii(text)
+        self.problems.append(Problem(code, printable(where), found, expected, fix))

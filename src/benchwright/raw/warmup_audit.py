@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchwright.contract import Exit, Failure, Outcome, Problem
+from benchwright.contract import Exit, Failure, Outcome, Problem, printable
 from benchwright.forks import in_order
 from benchwright.raw.fields import show
 from benchwright.raw.finding import RawFile, find_results
@@ -168,7 +168,7 @@ def _warmup(report: Any, notes: list[str]) -> tuple[str | None, str]:
         return None, ""
     error = report.get("error")
     text = " ".join(str(error).split()) if isinstance(error, str) else ""
-    return str(status), _printable(text[:_LONGEST_ERROR]) if status == "failed" else ""
+    return str(status), printable(text[:_LONGEST_ERROR]) if status == "failed" else ""
 
 
 def _imports(audit: Any, notes: list[str]) -> Mapping[str, tuple[str, ...]] | None:
@@ -180,11 +180,7 @@ def _imports(audit: Any, notes: list[str]) -> Mapping[str, tuple[str, ...]] | No
     ):
         notes.append(f"timing_audit is {show(audit)} without lists of packages for {' and '.join(SECTIONS)}")
         return None
-    return {section: tuple(sorted({_printable(str(name)) for name in audit[section]})) for section in SECTIONS}
-
-
-def _printable(text: str) -> str:
-    return text if text.isprintable() else ascii(text)
+    return {section: tuple(sorted({printable(str(name)) for name in audit[section]})) for section in SECTIONS}
 
 
 def _damaged(one: Recorded) -> Iterator[Problem]:

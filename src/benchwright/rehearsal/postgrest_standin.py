@@ -12,17 +12,15 @@ import base64
 import contextlib
 import json
 import secrets
-import socket
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import psycopg
 from psycopg import sql
 
+from benchwright.rehearsal.line_server import LineHandler, LineServer
 from benchwright.rehearsal.postgrest_words import Change, Select, UnknownWord, function_call
 
 PREFIX = "/rest/v1/"
@@ -82,52 +80,32 @@ class PostgrestStandIn:
         self.fault: Callable[[Request], Answer | None] | None = None
         self.fault_after: Callable[[Request], Answer | None] | None = None
         self._server = _Server(self, database_url)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        self.url = self._server.url
+        self._server.start()
 
     def stop(self) -> None:
         """End the server and break off every line."""
-        self._server.shutdown()
-        self._server.server_close()
-        for line in list(self._server.lines):
-            with contextlib.suppress(OSError):
-                line.shutdown(socket.SHUT_RDWR)
+        self._server.stop()
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-
+class _Server(LineServer):
     def __init__(self, standin: PostgrestStandIn, database_url: str) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(_Handler)
         self.standin = standin
         self.database_url = database_url
         self.roles = {standin.anon_key: "anon", standin.service_key: "service_role"}
-        self.lines: set[socket.socket] = set()
 
 
-class _Handler(BaseHTTPRequestHandler):
-    """One line of a client, over which it may send several requests, with a connection to the database of its own."""
+class _Handler(LineHandler):
+    """A line, with a connection to the database of its own."""
 
     server: _Server
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    wbufsize = -1
     database: psycopg.Connection[Any] | None = None
 
-    def setup(self) -> None:
-        super().setup()
-        self.server.lines.add(self.connection)
-
     def finish(self) -> None:
-        self.server.lines.discard(self.connection)
         if self.database is not None:
             self.database.close()
-        with contextlib.suppress(OSError):
-            super().finish()
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Print nothing: ``seen`` is the log."""
+        super().finish()
 
     def do_GET(self) -> None:
         address = urlsplit(self.path)
@@ -142,8 +120,7 @@ class _Handler(BaseHTTPRequestHandler):
             answer = self._answer(request)
             answer = (standin.fault_after(request) if standin.fault_after is not None else None) or answer
         if answer.status == 0:
-            self.close_connection = True
-            self.connection.shutdown(socket.SHUT_RDWR)
+            self.break_off()
             return
         self.send_response(answer.status)
         for name, value in (*answer.headers, ("Content-Length", str(len(answer.body)))):

@@ -7,7 +7,6 @@ import os
 import stat
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 
 from benchwright.contract import HIDDEN
 from benchwright.harbor.traces.unexported import Unexported
@@ -42,9 +41,7 @@ class TrialFiles:
             raise unreadable(str(self._folder), error) from None
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self._handle)
 
     def names(self, folder: str) -> list[str]:

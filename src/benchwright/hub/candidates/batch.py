@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from benchwright.contract import Exit, Failure, Outcome, Problem, counted, some, usage_error
+from benchwright.contract import Exit, Failure, Outcome, Problem, as_markdown, counted, some, usage_error
 from benchwright.files import FileLock, read_json, write_json, write_text
 from benchwright.hub.candidates.rows import PWC, Row, read_rows, rows_digest
 from benchwright.hub.candidates.statuses import GATED
@@ -217,7 +217,7 @@ def _report(out: Path, batch: Batch, spec: Path) -> str:
         ("Metadata problems of models", metadata_problems(batch)),
         ("Candidates of these models outside of the batch", _left_out(batch)),
     ):
-        parts += [f"## {title}", "", *([f"- {_escaped(one)}" for one in lines] or ["None."]), ""]
+        parts += [f"## {title}", "", *([f"- {as_markdown(one)}" for one in lines] or ["None."]), ""]
     return "\n".join([*parts, "## Where the batch stopped", "", f"At {batch.stopped}.", ""])
 
 
@@ -296,15 +296,10 @@ def _reason(row: Row) -> str:
 
 
 def _table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    lines = [f"| {' | '.join(map(_escaped, row))} |" for row in rows]
+    lines = [f"| {' | '.join(map(as_markdown, row))} |" for row in rows]
     if not lines:
         return ["None."]
     return [f"| {' | '.join(heading)} |", f"|{' --- |' * len(heading)}", *lines]
-
-
-def _escaped(text: str) -> str:
-    """A text of somebody else's as Markdown that shows it."""
-    return re.sub(r"([\\`*_\[\]<>|#!])", r"\\\1", text)
 
 
 def _named(numbers: Sequence[int]) -> str:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchwright.contract import counted
 from benchwright.files import atomic_writer
 from benchwright.leaderboard.style import GRID_COLOUR, MUTED_COLOUR, NEW_COLOUR, TEXT_COLOUR
 
@@ -72,8 +73,8 @@ class Setting:
     n_splits: int
 
     def __str__(self) -> str:
-        datasets = f"{self.n_datasets:,} dataset{'' if self.n_datasets == 1 else 's'}"
-        return f"{self.arena} · {self.subset} · {datasets}, {self.n_splits:,} split{'' if self.n_splits == 1 else 's'}"
+        size = f"{counted(self.n_datasets, 'dataset')}, {counted(self.n_splits, 'split')}"
+        return f"{self.arena} · {self.subset} · {size}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchwright.leaderboard.pages.words import counted, with_interval
+from benchwright.contract import counted
+from benchwright.leaderboard.pages.words import with_interval
 from benchwright.pages import environment
 
 _TEMPLATES = Path(__file__).parent / "templates"

@@ -23,11 +23,6 @@ def with_interval(value: float, plus: float | None, minus: float | None, *, digi
     return f"{text} (+{plus:.{digits}f}/-{minus:.{digits}f})"
 
 
-def counted(number: int, noun: str) -> str:
-    """A number of things: "1 split", "27 splits"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def seconds(value: float | None) -> str:
     """A time per 1,000 rows to three digits, or that it is missing."""
     if value is None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import difflib
-import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import Any
 
 from benchwright.arena import MethodMetadata
 from benchwright.arena.benchmark_log import LOG_NAME, BenchmarkLog, LogHeading
-from benchwright.contract import Failure, Failures, Problem, redact, said, usage_error
+from benchwright.contract import Failure, Failures, Problem, is_day, redact, said, usage_error
 from benchwright.files import RunPaths, read_bytes
 from benchwright.files.checkout import checkout_around
 from benchwright.publish.method_reference import load_method
@@ -27,7 +25,7 @@ from benchwright.publish.run_log.records import SetUp, read_set_ups
 from benchwright.publish.run_log.script import RunScript, identities, read_script
 from benchwright.publish.run_log.settings import settings_of_plans, settings_of_text
 from benchwright.publish.run_log.traces import Traces, read_traces
-from benchwright.publish.source_edit import lines_of, replace_unchanged
+from benchwright.publish.source_edit import replace_unchanged, unified_diff
 from benchwright.publish.targets import refuse_unwritable
 
 _LARGEST_LOG = 64 * 2**20
@@ -84,9 +82,7 @@ class LogPlan:
 
     def diff(self) -> list[str]:
         """The unified diff of the log, without line ends."""
-        old, new = (lines_of(content.decode()) for content in (self.before, self.after))
-        name = self.log.name
-        return list(difflib.unified_diff(old, new, fromfile=f"a/{name}", tofile=f"b/{name}", lineterm=""))
+        return unified_diff(self.before.decode(), self.after.decode(), self.log.name)
 
     def to_dict(self) -> dict[str, Any]:
         """The plan in the JSON envelope's form."""
@@ -220,12 +216,8 @@ def _refuse_unwritable(log: Path) -> None:
 
 
 def _require_date(text: str | None) -> None:
-    try:
-        if text is None or (re.fullmatch(r"\d{4}-\d{2}-\d{2}", text) and datetime.date.fromisoformat(text)):
-            return
-    except ValueError:
-        pass
-    raise usage_error("--date", repr(text), "a date, YYYY-MM-DD")
+    if text is not None and not is_day(text):
+        raise usage_error("--date", repr(text), "a date, YYYY-MM-DD")
 
 
 def _is_of_this_plan(inputs: _Inputs, there: LogHeading) -> bool:

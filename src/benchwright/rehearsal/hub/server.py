@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import socket
-import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 from benchwright.rehearsal.hub.faults import Fault
 from benchwright.rehearsal.hub.limits import RateLimits
 from benchwright.rehearsal.hub.routing import Router
 from benchwright.rehearsal.hub.state import HubState
 from benchwright.rehearsal.hub.wire import Answer, Refusal, Request, UnknownToEmulator, refused
+from benchwright.rehearsal.line_server import LineHandler, LineServer
 
 _CHUNK = 1 << 20
 
@@ -100,56 +96,16 @@ class Desk:
                 file.write(json.dumps(told) + "\n")
 
 
-class HubServer(ThreadingHTTPServer):
-    """A server in threads of this process, for a context. At its end every line is broken off."""
-
-    daemon_threads = True
-    block_on_close = False
-    allow_reuse_address = True
-    request_queue_size = 128
+class HubServer(LineServer):
+    """A server of the emulator's, for a context."""
 
     def __init__(self, desk: Desk, port: int) -> None:
-        super().__init__(("127.0.0.1", port), _Handler)
+        super().__init__(_Handler, port)
         self.desk = desk
-        self.lines: set[socket.socket] = set()
-        self.url = f"http://127.0.0.1:{self.server_port}"
-
-    def __enter__(self) -> HubServer:
-        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.shutdown()
-        self.server_close()
-        for line in list(self.lines):
-            with contextlib.suppress(OSError):
-                line.shutdown(socket.SHUT_RDWR)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say what went wrong, unless it is a client that hung up in the middle of an answer."""
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)
 
 
-class _Handler(BaseHTTPRequestHandler):
-    """One line of a client, over which it may send several requests."""
-
+class _Handler(LineHandler):
     server: HubServer
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    wbufsize = -1
-
-    def setup(self) -> None:
-        super().setup()
-        self.server.lines.add(self.connection)
-
-    def finish(self) -> None:
-        self.server.lines.discard(self.connection)
-        with contextlib.suppress(OSError):
-            super().finish()
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Print nothing: ``seen`` is the log."""
 
     def do_GET(self) -> None:
         desk = self.server.desk
@@ -164,7 +120,7 @@ class _Handler(BaseHTTPRequestHandler):
         for _ in chunks:  # what a refusal left unread
             pass
         if answer is None:
-            self._break_off()
+            self.break_off()
         else:
             self._send(answer, fault)
 
@@ -198,7 +154,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self._send_body(answer, length // 2 if half else length)
         if half:
-            self._break_off()
+            self.break_off()
 
     def _send_body(self, answer: Answer, length: int) -> None:
         if answer.file is None:
@@ -209,9 +165,3 @@ class _Handler(BaseHTTPRequestHandler):
             while length > 0 and (chunk := file.read(min(length, _CHUNK))):
                 self.wfile.write(chunk)
                 length -= len(chunk)
-
-    def _break_off(self) -> None:
-        self.close_connection = True
-        with contextlib.suppress(OSError):
-            self.wfile.flush()
-            self.connection.shutdown(socket.SHUT_RDWR)

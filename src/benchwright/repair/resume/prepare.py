@@ -20,7 +20,7 @@ from benchwright.harbor.resume_checks import addresses, conflicts, read_settings
 from benchwright.harbor.retry_policy import policy_in, policy_of_yaml
 from benchwright.harbor.scan import CONFIG, LOCK
 from benchwright.harbor.tunnels import TUNNEL_TOKEN, TUNNEL_URL, address_variables, tunnelled
-from benchwright.repair.at_rest import RestQuestion, ask_whether_at_rest
+from benchwright.repair.at_rest import Rest, RestQuestion, ask_whether_at_rest
 from benchwright.repair.resume.backup import Backup, Leg
 
 NO_FILTER = "--filter-error-type ''"
@@ -92,13 +92,7 @@ def prepare_resume(
             journal of an earlier preparation does not fit what is there (exit 5).
     """
     names = _filter(request.filter)
-    place = resolve_job_folder(request.job_dir)
-    rest = ask_whether_at_rest([request.job_dir], request.question, now=now, talk=talk, progress=progress)
-    backups = [Backup(folder.resolve()) for folder in place.folders]
-    with contextlib.ExitStack() as held:
-        if apply:
-            for backup in backups:
-                held.enter_context(backup.lock())
+    with _folders(request, apply=apply, now=now, talk=talk, progress=progress) as (rest, backups):
         parts = [_look(backup) for backup in backups]
         found = list(_problems(parts, request, settings, apply=apply))
         problems = [*rest.problems, *(problem for problem, _ in found)]
@@ -135,13 +129,7 @@ def undo_resume(
     Raises:
         Failure: there is nothing to undo (exit 2), or the job was resumed since (exit 5).
     """
-    place = resolve_job_folder(request.job_dir)
-    rest = ask_whether_at_rest([request.job_dir], request.question, now=now, talk=talk, progress=progress)
-    backups = [Backup(folder.resolve()) for folder in place.folders]
-    with contextlib.ExitStack() as held:
-        if apply:
-            for backup in backups:
-                held.enter_context(backup.lock())
+    with _folders(request, apply=apply, now=now, talk=talk, progress=progress) as (rest, backups):
         found = [(backup, leg) for backup in backups if (leg := _last(backup)) is not None]
         if not found:
             raise usage_error(
@@ -153,6 +141,20 @@ def undo_resume(
         if apply and not rest.problems:
             return Undone([backup.undo(leg) for backup, leg in found], (), Exit.DONE)
     return Undone([leg for _, leg in found], rest.problems, rest.exit)
+
+
+@contextlib.contextmanager
+def _folders(
+    request: ResumeRequest, *, apply: bool, now: datetime, talk: Callable[[str], None], progress: ShowProgress
+) -> Iterator[tuple[Rest, list[Backup]]]:
+    """Whether the run is at rest, and the backups of its folders; with ``apply`` no other process is at them."""
+    place = resolve_job_folder(request.job_dir)
+    rest = ask_whether_at_rest([request.job_dir], request.question, now=now, talk=talk, progress=progress)
+    backups = [Backup(folder.resolve()) for folder in place.folders]
+    with contextlib.ExitStack() as held:
+        for backup in backups if apply else ():
+            held.enter_context(backup.lock())
+        yield rest, backups
 
 
 def _filter(name: str) -> frozenset[str]:
