@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 import uuid
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -43,6 +45,24 @@ def pytest_configure(config: pytest.Config) -> None:
         pytest.exit(f"not installed: {', '.join(missing)}; run: make setup-dev", returncode=3)
     # A run in the background of a shell ignores Ctrl-C, and so would the programs that the tests start and interrupt.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def as_nobody():
+    """Root reads everything, so it becomes an ordinary user for a while."""
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(65534)
+    yield
+    os.seteuid(user)
+
+
+@pytest.fixture
+def open_folder():
+    """A folder that any user may look into; ``tmp_path`` lies in one that its owner alone may."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import pickle
+from pathlib import Path
 
 import pytest
 from launch_results import relabelled
@@ -95,6 +96,65 @@ def test_what_an_evaluation_could_not_use_is_missing(paths, content):
     state = check(paths)
     assert (state.done, state.damaged) == (frozenset(), {ITEMS[1]})
     assert path.with_name("results.pkl.damaged").read_bytes() == content
+
+
+@pytest.fixture
+def closed_run(open_folder):
+    """A run of whoever asks, with one result that its owner alone may read, and one that is cut off."""
+    paths = RunPaths(open_folder, "demo")
+    write(paths, ITEMS[0])
+    write(paths, ITEMS[1]).chmod(0)
+    write(paths, ITEMS[2], b"cut off")
+    for folder in (open_folder, *(path for path in open_folder.rglob("*") if path.is_dir())):
+        folder.chmod(0o777)
+    return paths
+
+
+def test_a_result_that_may_not_be_read_is_neither_done_nor_moved(closed_run, as_nobody):
+    before = sorted(path.name for path in closed_run.data.rglob("*"))
+    with pytest.raises(Failure) as caught:
+        check(closed_run)
+    (problem,) = caught.value.problems
+    assert caught.value.exit == Exit.ENVIRONMENT
+    assert (problem.code, problem.where) == ("unreadable", f"{closed_run.data}/KNN_c1/iris-0a1b/0_1/results.pkl")
+    assert problem.found == "cannot be read: Permission denied"
+    assert problem.fix == "have it made readable for you, or wait for its disk; then run setup again"
+    assert sorted(path.name for path in closed_run.data.rglob("*")) == before
+
+
+@pytest.mark.parametrize("place", [".", "KNN_c1", "KNN_c1/iris-0a1b"])
+def test_a_folder_of_wanted_results_that_may_not_be_read_is_refused(closed_run, place, request):
+    (closed_run.data / place).chmod(0o300)
+    request.getfixturevalue("as_nobody")
+    with pytest.raises(Failure) as caught:
+        check(closed_run)
+    (problem,) = caught.value.problems
+    assert (caught.value.exit, problem.code) == (Exit.ENVIRONMENT, "unreadable")
+    assert Path(problem.where) == closed_run.data / place
+
+
+def test_a_folder_of_others_that_may_not_be_read_is_told(closed_run, request):
+    (closed_run.data / "KNN_c1" / "iris-0a1b" / "0_1" / "results.pkl").unlink()
+    (closed_run.data / "others").mkdir(mode=0)
+    request.getfixturevalue("as_nobody")
+    state = check(closed_run)
+    assert [problem.code for problem in state.problems] == ["unreadable", "damaged-result"]
+    assert (state.done, state.damaged) == ({ITEMS[0]}, {ITEMS[2]})
+
+
+def test_what_is_gone_since_it_was_found_is_missing(paths, monkeypatch):
+    for item in ITEMS[:2]:
+        write(paths, item)
+    genuine = cache_check.find_results
+
+    def found(data):
+        before = genuine(data)
+        before.files[0].path.unlink()
+        return before
+
+    monkeypatch.setattr(cache_check, "find_results", found)
+    state = check(paths)
+    assert (state.done, state.damaged, state.problems) == ({ITEMS[1]}, frozenset(), ())
 
 
 def test_a_second_damaged_result_does_not_take_the_firsts_place(paths):

@@ -101,6 +101,30 @@ def test_a_chain_begins_with_its_cause_and_tells_the_end():
     )
 
 
+@pytest.mark.parametrize(
+    ("raised", "code", "cause"),
+    [
+        (
+            ["Traceback (most recent call last):", '  File "a.py", line 1, in fit', "ValueError: no"],
+            WRAPPER.code,
+            "ValueError: no",
+        ),
+        ([], UNEXPLAINED.code, "exit 1"),
+    ],
+)
+def test_a_warm_up_that_failed_and_did_not_end_the_fit_is_no_cause(raised, code, cause):
+    warm_up = [
+        "Traceback (most recent call last):",
+        '  File "warm.py", line 7, in warm_up',
+        "ModuleNotFoundError: No module named 'flash_attn'",
+        "##### warm-up of X failed, the fit goes on cold",
+    ]
+    begun, failed = f"##### item 1/1 started: {item('x')}", f"##### item FAILED (exit 1): {item('x')}"
+    (finding,) = triage_log(read_task_log([begun, *warm_up, *raised, failed]))
+    assert (finding.symptom.code, finding.cause) == (code, cause)
+    assert "flash_attn" not in "".join(finding.evidence)
+
+
 def test_more_than_five_items_of_one_cause_are_a_persons_decision():
     findings = triage_log(log_of("one_item_failed")) * 6
     (one,) = group(findings)

@@ -104,6 +104,23 @@ def test_a_damaged_result_is_set_aside_and_run_again(run, damage):
     assert f"##### a damaged result was moved to {result}.damaged.2" in run.told()
 
 
+def test_what_cannot_be_read_is_left_alone_and_its_item_fails(run):
+    """A link to itself: the system refuses to open it to any user, root too."""
+    result = run.result("write-a", 0)
+    result.parent.mkdir(parents=True)
+    result.symlink_to(result)
+    totals = run.run(["write-a", "write-b"])
+    assert (totals.ok, totals.failed) == (1, 1)
+    assert run.journalled() == ["preloaded", "run write-b fold 1"]
+    assert run.told()[:2] == [
+        f"##### {result} cannot be read (Too many levels of symbolic links)",
+        "##### item FAILED (exit 1): experiment=write-a dataset=my data repeat=0 fold=0",
+    ]
+    (failed,) = (event for event in run.events if event["event"] == "item-failed")
+    assert failed["reason"] == f"{result} cannot be read (Too many levels of symbolic links)"
+    assert [path.name for path in result.parent.iterdir()] == ["results.pkl"]
+
+
 def test_parallel_items_run_at_once_and_their_output_is_not_mixed(run):
     totals = run.run(["meet-a", "meet-b"], parallel=2)
     assert totals.ok == 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -164,24 +163,6 @@ def test_tree_without_results_is_one_problem(tmp_path) -> None:
         f"{tmp_path}/data: no results.pkl in <method>/<task>/<repeat>_<fold> folders, expected the results of a run\n"
         "    fix: name the run's output folder or its data folder"
     ]
-
-
-@pytest.fixture
-def as_nobody():
-    """Root reads everything, so it becomes an ordinary user for a while."""
-    user = os.geteuid()
-    if user == 0:
-        os.seteuid(65534)
-    yield
-    os.seteuid(user)
-
-
-@pytest.fixture
-def open_folder():
-    """A folder that any user may look into; ``tmp_path`` lies in one that its owner alone may."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o755)
-        yield Path(folder)
 
 
 @pytest.fixture

@@ -55,8 +55,8 @@ class RecordingRunner(ExperimentRunner):  # type: ignore[misc]
         try:
             warm_up()
         except Exception as error:  # noqa: BLE001 - a warm-up is any model's own code, and it must not cost the fit
-            sys.stderr.write(f"warm-up of {self.method} failed, the fit goes on cold:\n")
-            traceback.print_exc()
+            traceback.print_exc()  # before the line that says it is over: triage takes it for no cause of what follows
+            sys.stderr.write(f"##### warm-up of {self.method} failed, the fit goes on cold\n")
             self.warmup_report = {
                 "status": "failed",
                 "duration_s": perf_counter() - start,

@@ -28,6 +28,13 @@ from benchwright.raw import Found, RawFile, check_file, find_results, load_resul
 _SECONDS_FOR_READING = 0.5
 """Of each process: two read 4,000 results of 10 KB in that time."""
 _FILES_BETWEEN_REPORTS = 500
+_UNREADABLE, _GONE = "unreadable", "missing"
+_READABLE = "have it made readable for you, or wait for its disk; then run setup again"
+_IN_THE_WAY = {
+    **dict.fromkeys(("link", "not-a-file"), "put what it points to in its place, or remove it; then run setup again"),
+    _UNREADABLE: _READABLE,
+}
+"""What the walk may find where a result belongs, and what to do then."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +77,15 @@ def check_cache(
 
     ``experiments`` and ``tasks`` are the folder names that this benchmark's plans know; results under other names are
     one problem, since they may be another benchmark's. ``report`` is told how many of how many files are looked at.
+
+    Raises:
+        Failure: links where results of the plan belong (exit 5); what of the plan cannot be read (exit 3): it may be
+            whole, so it is neither done nor moved.
     """
     found = _walk(paths.data)
-    _refuse_links(paths.data, found.problems, wanted)
+    _refuse_what_is_in_the_way(paths.data, found.problems, wanted)
     by_place = {(item.experiment, item.task_key, item.repeat, item.fold): item for item in wanted}
-    damaged, problems, by_ends = set(), list(found.problems), 0
+    damaged, unreadable, problems, by_ends = [], [], list(found.problems), 0
     with remembered(paths.checked_results) as memory:
         done, unknown = _split(found.files, by_place, memory)
         look = _Look(time.monotonic() + _SECONDS_FOR_READING)
@@ -82,20 +93,23 @@ def check_cache(
             for count, ((file, item), seen) in enumerate(zip(unknown, looks, strict=True)):
                 if count % _FILES_BETWEEN_REPORTS == 0:
                     report(len(found.files) - len(unknown) + count, len(found.files))
-                if isinstance(seen, Problem):
-                    problems.append(_put_aside(file, seen))
-                    damaged.add(item)
-                    continue
-                done.add(item)
-                if seen is _Seen.IN_FULL:
-                    memory.learn(file)
-                else:
-                    by_ends += 1
+                if isinstance(seen, _Seen):
+                    done.add(item)
+                    by_ends += seen is _Seen.BY_ENDS
+                    if seen is _Seen.IN_FULL:
+                        memory.learn(file)
+                elif seen.code == _UNREADABLE:
+                    unreadable.append(seen)
+                elif seen.code != _GONE:
+                    damaged.append((item, file, seen))
+    if unreadable:
+        raise Failure([replace(problem, fix=_READABLE) for problem in unreadable], exit=Exit.ENVIRONMENT)
+    problems += [_put_aside(file, problem) for _, file, problem in damaged]
     strangers = [file for file in found.files if file.method not in experiments or file.task_key not in tasks]
     if strangers:
         problems.append(_foreign(paths, strangers))
     on_disk = len(found.files) - len(damaged)
-    return CacheState(frozenset(done), frozenset(damaged), tuple(problems), by_ends, on_disk)
+    return CacheState(frozenset(done), frozenset(item for item, *_ in damaged), tuple(problems), by_ends, on_disk)
 
 
 def _split(
@@ -170,27 +184,28 @@ def _put_aside(file: RawFile, problem: Problem) -> Problem:
     return Problem("damaged-result", str(file.path), problem.found, problem.expected, where)
 
 
-def _refuse_links(data: Path, problems: Iterable[Problem], wanted: Iterable[Item]) -> None:
-    """Refuse links where results of this plan belong: set-up and evaluation do not follow them, a run would.
+def _refuse_what_is_in_the_way(data: Path, problems: Iterable[Problem], wanted: Iterable[Item]) -> None:
+    """Refuse links where results of this plan belong, and what cannot be read: nobody knows what is behind it.
+
+    Set-up and evaluation do not follow links, a run would.
 
     Raises:
-        Failure: all such links (exit 5).
+        Failure: all of that: exit 5 where there is a link, and otherwise 3.
     """
-    strange = {problem.where: problem for problem in problems if problem.code in ("link", "not-a-file")}
+    strange = {problem.where: problem for problem in problems if problem.code in _IN_THE_WAY}
     if not strange:
         return
-    places: set[str] = set()
+    places = {str(data)}
     for item in wanted:
         task = f"{data}/{item.experiment}/{item.task_key}"
         split = f"{task}/{item.repeat}_{item.fold}"
         places.update((f"{data}/{item.experiment}", task, split, f"{split}/{RESULT_NAME}"))
     in_the_way = [
-        replace(problem, fix="put what it points to in its place, or remove it; then run setup again")
-        for where, problem in strange.items()
-        if where in places
+        replace(problem, fix=_IN_THE_WAY[problem.code]) for where, problem in strange.items() if where in places
     ]
     if in_the_way:
-        raise Failure(in_the_way, exit=Exit.REFUSED)
+        closed = all(problem.code == _UNREADABLE for problem in in_the_way)
+        raise Failure(in_the_way, exit=Exit.ENVIRONMENT if closed else Exit.REFUSED)
 
 
 def _foreign(paths: RunPaths, files: list[RawFile]) -> Problem:

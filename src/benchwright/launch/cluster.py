@@ -87,10 +87,10 @@ def _watches(rows: Iterable[QueueRow], paths: RunPaths, records: Iterable[PlanRe
     launched = [
         (job_file.name, tasks, record.expected_results) for record in records for job_file, tasks in record.arrays
     ]
-    for job, command in sorted({row.job: row.command for row in rows}.items()):
+    for job, (command, user) in sorted({row.job: (row.command, row.user) for row in rows}.items()):
         for name, tasks, expected in launched:
             if expected is not None and command.endswith(f"/{name}"):
-                yield watch_array(sys.executable, paths, tasks, expected, job=job)
+                yield watch_array(sys.executable, paths, tasks, expected, job=job, user=user)
 
 
 def _is_ours(row: QueueRow, setup: Path) -> bool:

@@ -14,6 +14,7 @@ _STARTED = re.compile(r"##### item \d+/(?P<total>\d+) started: (?P<item>.*)")
 _SKIPPED = re.compile(r"##### item skipped, its result is there: (?P<item>.*)")
 _FAILED = re.compile(r"##### item FAILED \(exit (?P<exit>-?\d+)\): (?P<item>.*)")
 _STOPPED = re.compile(r"##### item (?:stopped by \w+|not run): (?P<item>.*)")
+_WENT_ON = re.compile(r"##### warm-up of .* failed, the fit goes on cold")
 _NOT_RUN = re.compile(r"##### three failures in a row: this bundle stops, (?P<count>\d+) of its items are not run")
 _SUMMARY = re.compile(r"##### bundle summary: ok=(?P<ok>\d+) failed=(?P<failed>\d+)")
 _SCHEDULER = re.compile(r"slurmstepd\S*: error: .*|srun: error: .*")
@@ -97,6 +98,9 @@ class _Reader:
             self._lose(failed["item"], End.FAILED, int(failed["exit"]))
         elif stopped := _STOPPED.fullmatch(line):
             self._lose(stopped["item"], End.STOPPED, None)
+        elif _WENT_ON.fullmatch(line):
+            self.lines.clear()  # the warm-up's traceback, which explains nothing that comes later
+            self.lines.append(line)
         elif not_run := _NOT_RUN.fullmatch(line):
             self.summary = replace(self.summary, not_run=int(not_run["count"]))
         elif ended := _SUMMARY.fullmatch(line):

@@ -11,13 +11,19 @@ JOB_ID = "JOB_ID"
 """Stands for the id that ``sbatch`` says."""
 
 
-def watch_array(python: str, paths: RunPaths, tasks: int | str, expected: int, *, job: int | str = JOB_ID) -> str:
-    """The command that watches an array on SLURM; ``expected`` results are in the run's tree in the end."""
+def watch_array(
+    python: str, paths: RunPaths, tasks: int | str, expected: int, *, job: int | str = JOB_ID, user: str = ""
+) -> str:
+    """The command that watches an array on SLURM; ``expected`` results are in the run's tree in the end.
+
+    ``user`` is whose array it is, where that is not who watches.
+    """
     return shlex.join(
         [
             *(python, "-P", "-m", "benchwright.node.slurm_progress", str(job), str(tasks)),
             *("--results-dir", str(paths.data), "--expected-results", str(expected)),
             *("--log-dir", f"{paths.logs}/{job}"),
+            *(("--user", user) if user else ()),
         ]
     )
 

@@ -100,12 +100,12 @@ class ResultTree:
         if not self._is_there(place):
             return
         path = Path(f"{self.root}/{place}/{RESULT_NAME}")
-        if is_complete(path) if place in self._own else seems_complete(path):
-            self._complete.add(place)
-        elif os.access(path, os.R_OK):
-            self._damaged.add(place)
-        else:
+        try:
+            whole = is_complete(path) if place in self._own else seems_complete(path)
+        except OSError:
             self._unreadable += 1
+            return
+        (self._complete if whole else self._damaged).add(place)
 
     def _is_there(self, place: str) -> bool:
         """Whether there is a file; a pipe would be waited for without end."""

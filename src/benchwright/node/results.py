@@ -22,13 +22,16 @@ def is_complete(path: Path) -> bool:
     """Whether a result file is there and whole: gzip's checksum holds, and the pickle inside has its two ends.
 
     A plain pickle has no checksum; its ends alone are looked at. Nothing is unpickled.
+
+    Raises:
+        OSError: it cannot be read (no permission, a disk that does not answer), so that nobody knows.
     """
     try:
         with path.open("rb") as file:
             packed = file.read(2) == _GZIP_MAGIC
             file.seek(0)
             return _has_both_ends(cast(BinaryIO, gzip.GzipFile(fileobj=file)) if packed else file)
-    except (OSError, EOFError, zlib.error):
+    except (FileNotFoundError, IsADirectoryError, gzip.BadGzipFile, EOFError, zlib.error):
         return False
 
 
@@ -36,10 +39,13 @@ def seems_complete(path: Path) -> bool:
     """A cheap look at a result's ends: gzip's closing length must fit the file's.
 
     A cut leaves a random length there, which fits once in 100,000 times. What does not fit is read in full.
+
+    Raises:
+        OSError: as `is_complete`.
     """
     try:
         file = os.open(path, os.O_RDONLY)  # no file object: there are hundreds of thousands of results
-    except OSError:
+    except FileNotFoundError:
         return False
     try:
         size = os.fstat(file).st_size
@@ -47,7 +53,7 @@ def seems_complete(path: Path) -> bool:
             length = int.from_bytes(os.pread(file, 4, size - 4), "little")
             if size - _OVERHEAD <= length <= _USUAL_RATIO * size:
                 return True
-    except OSError:
+    except IsADirectoryError:
         return False
     finally:
         os.close(file)

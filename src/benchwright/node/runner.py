@@ -24,6 +24,8 @@ _SECONDS_TO_STOP = 30.0
 _SECONDS_FOR_OUR_SIGNAL = 1.0
 _ENDED_BY_STOPPING = {128 + signal.SIGTERM, 128 + signal.SIGINT}
 _OF_THE_SERVER = ("python", "entry", "preload")
+_NOT_MEASURED = {"wall_s": None, "peak_rss": None}
+"""What is measured of an item, of one that was not."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,15 @@ class _Run:
         state.begun = True
         state.running += 1
         if not defaults.get("ignore_cache"):
-            if is_complete(result):
+            try:
+                skipped = is_complete(result)
+            except OSError as error:  # it may be whole, and another's: nobody knows, so nothing is moved
+                reason = f"{result} cannot be read ({error.strerror})"
+                state.say(f"##### {reason}")
+                self._note_failure(state, item, reason, {"exit": 1, "signal": None, **_NOT_MEASURED})
+                self._item_left(state)
+                return
+            if skipped:
                 state.skipped += 1
                 state.say(f"##### item skipped, its result is there: {item.label()}")
                 self._emit("item-skipped", state, item)
@@ -219,16 +229,15 @@ class _Run:
         running, self._running = self._running, {}
         for one in running.values():
             one.error = one.error or f"{lost} while this item ran"
-            self._note_end(one, {"exit": lost.exit, "signal": None, "wall_s": None, "peak_rss": None})
+            self._note_end(one, {"exit": lost.exit, "signal": None, **_NOT_MEASURED})
 
     def _note_end(self, running: _Running, message: dict[str, Any]) -> None:
         state, item = running.state, running.item
         if running.part:
             state.take(running.part)
-        figures = {name: message[name] for name in ("wall_s", "peak_rss")}
         if message["exit"] == 0 and _was_written(running):
             state.note_success()
-            self._emit("item-done", state, item, **figures)
+            self._emit("item-done", state, item, **{name: message[name] for name in _NOT_MEASURED})
         elif self._is_stopping(message["exit"]):
             self._note_stopped(running)
             return
@@ -237,12 +246,16 @@ class _Run:
             reason = _reason(running, message)
             if running.error is None or message["wall_s"] is None:
                 state.say(f"##### {reason}")
-            state.say(f"##### item FAILED (exit {message['exit']}): {item.label()}")
-            ending = {"exit": message["exit"], "signal": message["signal"], "reason": reason}
-            log = str(state.bundle.log) if state.bundle.log else None
-            self._emit("item-failed", state, item, **ending, **figures, log=log)
-            state.note_failure()
+            self._note_failure(
+                state, item, reason, {name: message[name] for name in ("exit", "signal", *_NOT_MEASURED)}
+            )
         self._item_left(state)
+
+    def _note_failure(self, state: BundleState, item: Item, reason: str, ending: dict[str, Any]) -> None:
+        state.say(f"##### item FAILED (exit {ending['exit']}): {item.label()}")
+        log = str(state.bundle.log) if state.bundle.log else None
+        self._emit("item-failed", state, item, reason=reason, **ending, log=log)
+        state.note_failure()
 
     def _is_stopping(self, exit: int | None) -> bool:
         """Whether the run has been asked to stop, when something of it ended with ``exit``.
@@ -287,7 +300,10 @@ def _identity(path: Path) -> tuple[int, int, int] | None:
 
 
 def _was_written(running: _Running) -> bool:
-    return _identity(running.result) != running.before and is_complete(running.result)
+    try:
+        return _identity(running.result) != running.before and is_complete(running.result)
+    except OSError:
+        return False
 
 
 def _reason(running: _Running, message: dict[str, Any]) -> str:
