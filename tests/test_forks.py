@@ -8,13 +8,14 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from benchwright import forks
 from benchwright.contract import Exit, Failure
-from benchwright.forks import as_they_come, in_order
+from benchwright.forks import as_they_come, in_order, shared
 from waiting import children_of, wait_until
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
@@ -91,15 +92,44 @@ def test_one_processor_is_no_reason_to_fork(monkeypatch):
     assert set(in_order(lambda _: os.getpid(), range(100), chunk=7)) == {HERE}
 
 
+def test_shared_work_is_that_of_this_process_too():
+    outputs = shared(number_and_process, range(100))
+    assert [number for number, _ in outputs] == list(range(100))
+    processes = {process for _, process in outputs}
+    assert HERE in processes
+    assert len(processes) == 3
+
+
+def test_no_process_shares_four_units_or_more_than_a_pipe_holds(monkeypatch):
+    tried = []
+
+    def refuse():
+        tried.append(count)
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(os, "fork", refuse)
+    monkeypatch.setattr(forks, "_MOST_NUMBERS", 10)
+    for count in (0, 4, 5, 10, 11):
+        assert shared(lambda number: number, range(count)) == list(range(count))
+    assert tried == [5, 10]
+
+
+def test_what_is_shared_may_be_more_than_a_pipe_holds():
+    outputs = shared(lambda number: (time.sleep(0.001), bytes([number]) * 2**18)[1], range(100))
+    assert outputs == [bytes([number]) * 2**18 for number in range(100)]
+
+
+@pytest.mark.parametrize("spread", [partial(in_order, chunk=7), shared])
 @pytest.mark.parametrize("work", [killed_elsewhere, raising_elsewhere, unsendable_elsewhere])
-def test_what_a_process_does_not_bring_back_is_done_here(work, capfd):
-    assert list(in_order(work, range(100), chunk=7)) == list(range(100))
+def test_what_a_process_does_not_bring_back_is_done_here(spread, work, capfd):
+    assert list(spread(work, range(100))) == list(range(100))
     assert capfd.readouterr().err == ""
 
 
-def test_an_error_is_raised_where_the_outputs_are_taken(capfd):
+@pytest.mark.parametrize("spread", [partial(in_order, chunk=7), shared])
+def test_an_error_is_raised_where_the_outputs_are_taken(spread, capfd):
     with pytest.raises(ZeroDivisionError) as caught:
-        list(in_order(lambda number: 1 // (number - 50), range(100), chunk=7))
+        list(spread(lambda number: 1 // (number - 50), range(100)))
     assert "<lambda>" in str(caught.traceback[-1])
     assert capfd.readouterr().err == ""
 
@@ -124,7 +154,7 @@ def test_what_is_done_before_its_turn_is_bounded(tmp_path):
     assert len(list(tmp_path.iterdir())) <= 30
 
 
-@pytest.mark.parametrize("spread", [in_order, as_they_come])
+@pytest.mark.parametrize("spread", [in_order, partial(as_they_come, processes=3), shared])
 @pytest.mark.parametrize("allowed", [0, 1])
 def test_where_no_more_processes_can_be_had_those_that_there_are_do(spread, allowed, monkeypatch):
     fork, made = os.fork, []
@@ -136,8 +166,7 @@ def test_where_no_more_processes_can_be_had_those_that_there_are_do(spread, allo
         return made[-1]
 
     monkeypatch.setattr(os, "fork", limited)
-    options = {} if spread is in_order else {"processes": 3}
-    assert len(list(spread(lambda number: number, range(40), **options))) == 40
+    assert len(list(spread(lambda number: number, range(40)))) == 40
     assert len(made) == allowed
 
 
@@ -264,3 +293,14 @@ def test_ctrl_c_ends_all_and_is_told_once(parent):
 def test_no_process_outlives_its_parent(parent):
     parent.kill()
     assert parent.communicate(timeout=20)[0] == ""
+
+
+def test_ctrl_c_ends_those_that_share_and_is_told_once():
+    script = PARENT.replace("if number:", "if True:").replace("forks.in_order", "forks.shared")
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    ) as parent:
+        assert [parent.stdout.readline() for _ in range(2)] == ["at work\n"] * 2
+        os.killpg(parent.pid, signal.SIGINT)
+        assert parent.communicate(timeout=20)[0] == "interrupted\n"

@@ -31,7 +31,7 @@ ALLOWED = {
     "node": {"slurm"},
     "publish": {"arena", "processing", "objects", "node"},  # a batch starts processes, and ends them
     "hub": {"pages"},  # ranks over time
-    "harbor": {"objects"},
+    "harbor": {"objects", "forks"},
     "evaldb": set(),
     "audit": {"harbor", "evaldb", "hub", "slurm", "objects", "pages"},
     "repair": {"audit", "evaldb", "harbor", "hub", "slurm", "objects", "arena"},  # Iris; hidden paths

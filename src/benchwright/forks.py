@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import gc
 import os
 import pickle
@@ -25,6 +26,10 @@ _MOST_PROCESSES = 8
 _CHUNKS_AHEAD = 8
 """Of each process: what is done before its turn is held here."""
 _NUMBER = struct.Struct("<I")
+_MOST_NUMBERS = 65_536 // _NUMBER.size
+"""What a pipe holds before a writer has to wait for a reader."""
+_ROOM = 2**20
+"""Bytes that a process can leave in its pipe of answers: the most that Linux grants anyone."""
 _KEPT = 16 * 2**20
 """Bytes to allocate and free at the start: glibc then keeps what a unit frees for the next one. It would give it back
 to the system, and take it again page by page, in a tenth of the time of reading results."""
@@ -46,7 +51,7 @@ def in_order(
     """
     chunks = [units[start : start + chunk] for start in range(0, len(units), chunk)]
     processes = min(processors(), len(chunks), _MOST_PROCESSES)
-    with _Forks(lambda part: [work(unit) for unit in part], chunks, processes) as forks:
+    with _Forks(lambda part: [[work(unit) for unit in part]], chunks, processes) as forks:
         early: dict[int, _Answer] = {}
         for number, part in enumerate(chunks):
             latest = number + _CHUNKS_AHEAD * processes
@@ -57,6 +62,34 @@ def in_order(
                     yield from outputs
                 case _:
                     yield from map(work, part)
+
+
+def shared(work: Callable[[_Unit], _Output], units: Sequence[_Unit]) -> list[_Output]:
+    """``work`` of every unit, in their order, where all of it is little beside the start of processes.
+
+    This process works too, and each takes the next unit when it is free. Up to four units need no fork. ``work`` must
+    only read, and what a process does not bring back is done again here, as with ``in_order``.
+    """
+    processes = min(processors(), _MOST_PROCESSES, (len(units) - 1) // 2)
+    if processes < 2 or len(units) > _MOST_NUMBERS:
+        return list(map(work, units))
+
+    def share(_: int) -> Iterator[tuple[int, _Output]]:
+        return ((number, work(units[number])) for number in _taken(queue))
+
+    queue = _queue(len(units))
+    gc.freeze()  # a collection would write to every page that the processes share
+    try:
+        with _Forks(share, range(1, processes), processes - 1, least=1) as forks:
+            forks.at_work(processes)
+            forks.no_more()
+            outputs = dict(share(0))
+            while forks.at_work(processes):
+                outputs.update(answer[1] for _, answer in forks.answers() if answer and answer[0])
+    finally:
+        gc.unfreeze()
+        os.close(queue)
+    return [outputs[number] if number in outputs else work(unit) for number, unit in enumerate(units)]
 
 
 def as_they_come(
@@ -70,7 +103,7 @@ def as_they_come(
     Raises:
         Failure: a process was killed (code ``worker-killed``, exit 4).
     """
-    with _Forks(work, units, min(processes, len(units))) as forks:
+    with _Forks(lambda unit: [work(unit)], units, min(processes, len(units))) as forks:
         while forks.at_work(len(units)):
             for number, answer in forks.answers():
                 if answer is None:
@@ -95,7 +128,7 @@ class _Fork:
     """A process, the pipe to it with numbers of units, the pipe from it with answers, and the unit it works on."""
 
     process: int
-    numbers: int
+    numbers: BinaryIO
     answers: BinaryIO
     unit: int | None = None
 
@@ -103,14 +136,17 @@ class _Fork:
 class _Forks(Generic[_Unit]):
     """Processes that take a unit each at a time, and answer. They end with the block, or with this process.
 
-    Fewer than two are none. ``given`` units were handed out so far, in their order.
+    Fewer than ``least`` are none. ``given`` units were handed out so far, in their order. An answer is an output of a
+    unit: the only one, unless there are no more units for its process.
     """
 
-    def __init__(self, work: Callable[[_Unit], Any], units: Sequence[_Unit], processes: int) -> None:
+    def __init__(
+        self, work: Callable[[_Unit], Iterable[Any]], units: Sequence[_Unit], processes: int, *, least: int = 2
+    ) -> None:
         self.given = 0
         self._work = work
         self._units = units
-        self._processes = processes if processes > 1 else 0
+        self._processes = processes if processes >= least else 0
         self._forks: dict[int, _Fork] = {}
         self._ended: list[_Fork] = []
         self._poll = select.poll()
@@ -140,11 +176,16 @@ class _Forks(Generic[_Unit]):
                 fork.unit = self.given
                 self.given += 1
                 with contextlib.suppress(OSError):  # it has come to its end, as its answers will
-                    os.write(fork.numbers, _NUMBER.pack(fork.unit))
+                    fork.numbers.write(_NUMBER.pack(fork.unit))
         return any(fork.unit is not None for fork in self._forks.values())
 
+    def no_more(self) -> None:
+        """Let each end when its unit is done, and be at work until then."""
+        for fork in self._forks.values():
+            fork.numbers.close()
+
     def answers(self) -> list[tuple[int, _Answer]]:
-        """Wait for one to answer or to come to its end; units' numbers with their answers."""
+        """Wait for one to answer or to come to its end, if none has; units' numbers with their answers."""
         answers: list[tuple[int, _Answer]] = []
         for handle, _ in self._poll.poll():
             fork = self._forks[handle]
@@ -156,7 +197,8 @@ class _Forks(Generic[_Unit]):
                 self._ended.append(self._forks.pop(handle))
             if fork.unit is not None:
                 answers.append((fork.unit, answer))
-            fork.unit = None
+            if not fork.numbers.closed:
+                fork.unit = None
         return answers
 
     def _fork(self) -> None:
@@ -166,12 +208,14 @@ class _Forks(Generic[_Unit]):
             ends += os.pipe()
             ends += os.pipe()
             numbers, ours, answers, theirs = ends
+            with contextlib.suppress(OSError, AttributeError):  # without the room it waits for its reader now and then
+                fcntl.fcntl(theirs, fcntl.F_SETPIPE_SZ, _ROOM)
             parent = os.getpid()
             with _held_back({signal.SIGINT, signal.SIGTERM}):  # until it is known here, and deaf there
                 process = os.fork()
                 if not process:
                     self._serve(numbers, theirs, parent, {ours, answers})
-                self._forks[answers] = _Fork(process, ours, os.fdopen(answers, "rb"))
+                self._forks[answers] = _Fork(process, os.fdopen(ours, "wb", 0), os.fdopen(answers, "rb"))
                 self._poll.register(answers, select.POLLIN)
                 os.close(numbers)
                 os.close(theirs)
@@ -194,14 +238,28 @@ class _Forks(Generic[_Unit]):
                 os.close(end)
             with os.fdopen(answers, "wb") as pipe:
                 while number := os.read(numbers, _NUMBER.size):
-                    pipe.write(_answer(self._work, self._units[_NUMBER.unpack(number)[0]]))
+                    unit = self._units[_NUMBER.unpack(number)[0]]
+                    pipe.writelines(list(_answers(self._work, unit)))  # at its end: who would read may be at work
                     pipe.flush()
         finally:
             os._exit(1)  # without a word: that it is gone, and what was its work, is known
 
 
+def _queue(length: int) -> int:
+    """A pipe with the numbers of all units, from which any process may take the next."""
+    queue, entry = os.pipe()
+    os.write(entry, b"".join(map(_NUMBER.pack, range(length))))
+    os.close(entry)
+    return queue
+
+
+def _taken(queue: int) -> Iterator[int]:
+    while number := os.read(queue, _NUMBER.size):
+        yield _NUMBER.unpack(number)[0]
+
+
 def _close(fork: _Fork) -> None:
-    os.close(fork.numbers)
+    fork.numbers.close()
     fork.answers.close()
 
 
@@ -214,12 +272,13 @@ def _held_back(signals: Iterable[signal.Signals]) -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _answer(work: Callable[[_Unit], Any], unit: _Unit) -> bytes:
+def _answers(work: Callable[[_Unit], Iterable[Any]], unit: _Unit) -> Iterator[bytes]:
     """What a process sends of a unit."""
     try:
-        return pickle.dumps((True, work(unit)), pickle.HIGHEST_PROTOCOL)
+        for output in work(unit):
+            yield pickle.dumps((True, output), pickle.HIGHEST_PROTOCOL)
     except Exception as error:  # noqa: BLE001 - raised again by the parent
-        return pickle.dumps((False, _sendable(error)))
+        yield pickle.dumps((False, _sendable(error)))
 
 
 def _sendable(error: Exception) -> Exception:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -12,9 +13,9 @@ from typing import TypeVar
 import msgspec
 
 from benchwright.contract import Failure, usage_error
+from benchwright.forks import shared
 from benchwright.harbor.aggregate import MISSING, Aggregate, read_aggregate
 from benchwright.harbor.cache import Scan, ScanCache, rules
-from benchwright.harbor.forks import shared
 from benchwright.harbor.job import Job, packed
 from benchwright.harbor.job_config import NO_CONFIG, JobConfig, read_job_config, read_lock, read_meta
 from benchwright.harbor.job_remarks import remarks_on
@@ -61,6 +62,8 @@ def read_jobs(
         except Failure as failure:
             return failure
 
+    if threading.active_count() > 1:  # a lock that one of them holds would stay locked in a fork
+        return list(map(read, places))
     return shared(read, places)
 
 
