@@ -4,7 +4,7 @@
 The command pins what the first launch may have missed: iris on the path, without which the launcher finds no region and
 writes to another one's bucket, and two retries, since some fresh slices hang. Run it yourself; the launch's output is
 kept, and --launch-log checks there that it says "Region pin: ... -> REGION". Nothing is launched here, and no
-credentials are touched.
+credentials are touched: a key among the words is named, env:NAME, and read by the shell that runs the command.
 
 Settings, from the environment or a .env: BENCHWRIGHT_IRIS_REGION, the region that the bucket is in, such as us-east5;
 BENCHWRIGHT_IRIS_LAUNCH, the launcher with its interpreter (default: python eval/cloud/launch_eval_iris.py);

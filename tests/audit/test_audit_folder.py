@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from audit_runs import BENCHMARK, BENCHMARKS, MODEL, SERVED, AuditedRun
+from audit_runs import BENCHMARK, BENCHMARKS, GOOD, MODEL, SERVED, AuditedRun, settle
 from benchwright.audit.gather_folder import FolderRules, read_legs
 from benchwright.audit.manifest import NO_HINT, Entry, Hint, read_manifest
 from benchwright.audit.model_names import plain_model
@@ -88,6 +88,79 @@ def test_a_trial_of_each_kind_is_counted_as_what_it_is(rules, tmp_path, name):
         assert getattr(trials, figure) == expected[figure], figure
     assert (trials.without_reward, trials.reward_sum) == (expected["unscored"], truth.reward_sum)
     assert trials.errors == {name: number for name, number in truth.errors.items() if number}
+
+
+LATER = "1774999999999999"
+
+
+def served_as(run, model, *, every=3, **config):
+    """The run, with every so many of its trials, and so many of each task, under another name of its model."""
+    for path in sorted(run.folder.glob("*/result.json"))[::every]:
+        result = json.loads(path.read_text())
+        result["agent_info"]["model_info"]["name"] = model
+        path.write_text(json.dumps(result))
+    place = run.folder / "config.json"
+    place.write_text(json.dumps(json.loads(place.read_text()) | config))
+    settle(run.folder)
+    return run.folder
+
+
+class TestNumbers:
+    """What a server called a model: a new number each time that it was started."""
+
+    def test_several_of_one_model_are_one_eval(self, rules, tmp_path):
+        run = AuditedRun(tmp_path)
+        (leg,) = legs_of(rules, served_as(run, LATER))
+        trials = leg.facts.trials
+        assert (leg.key, leg.facts.model, leg.run.eval_ids) == (None, MODEL, {})
+        assert (trials.planned, trials.valid, trials.attempted) == (12, 12, 12)
+        assert trials.reward_sum == run.truth.reward_sum
+        assert {SERVED, LATER, MODEL} <= set(leg.run.models)
+        assert {trial.model for trial in leg.run.job.trials} == {SERVED}
+        note = f"its trials name the model by several numbers, taken for one: {SERVED}, {LATER}"
+        assert note in leg.facts.notes
+
+    def test_what_is_too_many_of_both_together_is_surplus(self, rules, tmp_path):
+        """Three attempts of a task are under the first number, and one of each task under the second."""
+        run = AuditedRun(tmp_path, kinds=[*GOOD, *("pass",) * 4], shape=JobShape(source=BENCHMARK, attempts=4))
+        (leg,) = legs_of(rules, served_as(run, LATER, every=4, n_attempts=3), hint=Hint(trials=12))
+        assert (leg.facts.trials.planned, leg.facts.trials.attempted, leg.facts.figures["surplus"]) == (12, 12, 4)
+        assert sum("beyond the 3 attempts of a task" in note for note in leg.facts.notes) == 1
+
+    def test_of_two_agents_each_stays_an_eval(self, rules, tmp_path):
+        run = AuditedRun(tmp_path, kinds=GOOD * 2, shape=JobShape(source=BENCHMARK, attempts=6))
+        agents = json.loads((run.folder / "config.json").read_text())["agents"]
+        for path in sorted(run.folder.glob("*/result.json"))[::2]:
+            path.write_text(path.read_text().replace('"terminus-2"', '"openhands"'))
+        agents.append(agents[0] | {"name": "openhands"})
+        folder = served_as(run, LATER, n_attempts=3, agents=agents)
+        legs = legs_of(rules, folder)
+        assert [leg.key for leg in legs] == [f"{agent}__{SERVED}__{BENCHMARK}" for agent in ("openhands", "terminus-2")]
+        assert [(leg.facts.model, leg.facts.trials.planned, leg.facts.trials.valid) for leg in legs] == [
+            (MODEL, 12, 12)
+        ] * 2
+
+    def test_several_that_were_planned_are_several_models(self, rules, tmp_path):
+        run = AuditedRun(tmp_path)
+        (agent,) = json.loads((run.folder / "config.json").read_text())["agents"]
+        agents = [agent, agent | {"model_name": f"hosted_vllm/{LATER}"}]
+        legs = legs_of(rules, served_as(run, LATER, agents=agents))
+        assert [(leg.key, leg.facts.model) for leg in legs] == [
+            (f"terminus-2__{number}__{BENCHMARK}", None) for number in (SERVED, LATER)
+        ]
+
+    @pytest.mark.parametrize(("own", "named"), [(MODEL, MODEL), ("org/other-8B", None), (None, None)])
+    def test_one_beside_a_name_is_what_the_launch_names_unless_that_is_the_other(self, rules, tmp_path, own, named):
+        run = AuditedRun(tmp_path, model=own)
+        legs = legs_of(rules, served_as(run, "other-8B"))
+        assert [leg.facts.model for leg in legs] == [named, "other-8B"]
+
+    def test_shards_of_one_model(self, rules, tmp_path):
+        grow_job(tmp_path / "run_shard0", ("pass", "fail"), JobShape(source=BENCHMARK, attempts=1), seed=1)
+        shape = JobShape(source=BENCHMARK, attempts=1, model=LATER)
+        grow_job(tmp_path / "run_shard1", ("pass", "fail"), shape, seed=2)
+        (leg,) = legs_of(rules, tmp_path / "run")
+        assert (leg.facts.trials.attempted, len(leg.run.job.folders)) == (4, 2)
 
 
 class TestNames:

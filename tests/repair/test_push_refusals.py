@@ -11,7 +11,9 @@ from audit_runs import BENCHMARK, GOOD, MODEL, ORG, SERVED, AuditedRun, settle
 from benchwright.contract import Exit
 from benchwright.evaldb.postgres_writer import PostgresWriter
 from benchwright.evaldb.supabase_writer import SupabaseWriter
+from benchwright.harbor import read_job
 from benchwright.rehearsal.harbor_jobs import JobShape
+from benchwright.repair.push.score import stats_of_trials
 from eval_databases import numbered
 
 HASH = "377118ff" * 5
@@ -449,6 +451,93 @@ def test_several_evals_in_one_folder(pusher, tmp_path):
     assert said(outcome) == [
         ("several-evals", f"2 evals in one folder: openhands with {MODEL}, terminus-2 with {MODEL}")
     ]
+
+
+LATER = "1774999999999999"
+
+
+def served_too(run, model, every=3, agents=()):
+    """The run as Harbor leaves it with every so many trials under another model, and more agents in the plan."""
+    for path in sorted(run.folder.glob("*/result.json"))[::every]:
+        result = json.loads(path.read_text())
+        result["agent_info"]["model_info"]["name"] = model
+        path.write_text(json.dumps(result))
+    config = json.loads((run.folder / "config.json").read_text())
+    config["agents"] += [config["agents"][0] | {"model_name": name} for name in agents]
+    config["n_attempts"] = len(run.kinds) // 4 // len(config["agents"])
+    (run.folder / "config.json").write_text(json.dumps(config))
+    evals = stats_of_trials(read_job(run.folder).trials)["evals"]
+    (run.folder / "result.json").write_text(
+        json.dumps(run.aggregate | {"stats": run.aggregate["stats"] | {"evals": evals}})
+    )
+    assert len(evals) == 2
+    settle(run.folder)
+    return run
+
+
+@pytest.mark.parametrize("by", ["launch", "option", "manifest"])
+def test_a_model_that_was_served_under_two_numbers_is_one(pusher, tmp_path, by):
+    """As a resume leaves it that served the model again."""
+    run = AuditedRun(tmp_path, model=MODEL if by == "launch" else None)
+    score = run.score
+    served_too(run, LATER)
+    manifest = tmp_path / "runs.csv"
+    manifest.write_text(f"job_dir,model,trials\n{run.folder},{MODEL},12\n")
+    if by != "launch":
+        outcome = pusher.push(run)
+        told = f"no record of its launch names the model; its trials say {SERVED}, {LATER}, hosted_vllm/{SERVED}"
+        assert (outcome.exit, said(outcome)) == (Exit.USAGE, [("name-unknown", told)])
+    more = {"launch": {}, "option": {"model": MODEL}, "manifest": {"manifest": manifest}}[by]
+    outcome = pusher.push(run, **more)
+    assert (outcome.exit, said(outcome)) == (Exit.DONE, [])
+    assert (pusher.count()["sandbox_jobs"], pusher.count()["sandbox_trials"]) == (1, 12)
+    assert [one["name"] for one in pusher.table("models")] == [MODEL]
+    (job,) = pusher.table("sandbox_jobs")
+    assert str(job["id"]) == run.aggregate["id"]
+    assert (job["metrics"][0]["name"], job["metrics"][0]["value"]) == ("accuracy", score)
+    assert list(job["stats"]["evals"]) == [f"terminus-2__{SERVED}__{BENCHMARK}"]
+    assert pusher.push(run, **more).data["plan"]["changes"] == []
+
+
+def test_a_number_beside_another_model_is_the_one_that_is_named(pusher, tmp_path):
+    shape = JobShape(source=BENCHMARK, attempts=6)
+    run = AuditedRun(tmp_path, shape=shape, kinds=GOOD * 2, model=None)
+    served_too(run, "other-8B", every=2, agents=["hosted_vllm/other-8B"])
+    outcome = pusher.push(run)
+    found = f"2 evals in one folder: terminus-2 with {SERVED}, terminus-2 with other-8B"
+    assert (outcome.exit, said(outcome)) == (Exit.USAGE, [("several-evals", found)])
+    assert outcome.problems[0].fix == "name the one that is meant: --agent-name, --model-name"
+    done = pusher.push(run, model=f"hosted_vllm/{MODEL}")
+    assert (done.exit, said(done)) == (Exit.DONE, [])
+    assert [one["name"] for one in pusher.table("models")] == [MODEL]
+    numbered_trials = {
+        path.parent.name for path in run.folder.glob("*/result.json") if f'"{SERVED}"' in path.read_text()
+    }
+    assert {trial["trial_name"] for trial in pusher.table("sandbox_trials")} == numbered_trials
+    done = pusher.push(run, model="other-8B")
+    assert (done.exit, said(done)) == (Exit.DONE, [])
+    assert pusher.count()["sandbox_jobs"] == 2
+
+
+def test_two_numbers_that_were_planned_are_two_models_that_no_name_tells_apart(pusher, tmp_path):
+    run = served_too(AuditedRun(tmp_path, model=None), LATER, agents=[f"hosted_vllm/{LATER}"])
+    outcome = pusher.push(run, model=MODEL)
+    found = f"2 evals in one folder: terminus-2 with {SERVED}, terminus-2 with {LATER}"
+    assert (outcome.exit, said(outcome)) == (Exit.USAGE, [("several-evals", found)])
+    assert outcome.problems[0].fix == "no option tells them apart: run each as a job of its own, and push that"
+
+
+@pytest.mark.parametrize("spelt", [str, str.upper])
+def test_trials_with_one_id_are_refused_before_anything_is_written(pusher, tmp_path, spelt):
+    run = AuditedRun(tmp_path)
+    results = {path: json.loads(path.read_text()) for path in sorted(run.folder.glob("*/result.json"))}
+    first = min(results)
+    other = next(path for path in results if results[path]["task_name"] != results[first]["task_name"])
+    other.write_text(json.dumps(results[other] | {"id": spelt(results[first]["id"])}))
+    settle(run.folder)
+    found = " and ".join(sorted(path.parent.name for path in (first, other)))
+    assert refused(pusher, run) == [("doubled-trials", f"trials with one id: {found}")]
+    assert set(pusher.count().values()) == {0}
 
 
 def test_traces_of_another_run_are_not_linked(pusher, tmp_path):

@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 
 import psycopg
 import pytest
-from registered import BENCHMARK, HASH, PARTIAL, REAL, SERVED, SERVED_TOO, Bench, Queue, Repairer
+from registered import BENCHMARK, HASH, ONCE, PARTIAL, REAL, SERVED, SERVED_TOO, Bench, Queue, Repairer
 
 from audit_runs import BENCHMARKS, ORG, AuditedRun
 from benchwright.contract import Exit, Failure
+from benchwright.evaldb import open_database
 from benchwright.repair.push.names import NOBODY, made_id, version_hash
 from benchwright.repair.registration import carry_out as registration
 from benchwright.repair.registration.names import repointed
@@ -48,6 +49,21 @@ def refused(repairer, action, **options):
 def only(rows, table, id):
     (found,) = (row for row in rows.everything()[table] if row.get("id") == id)
     return found
+
+
+_OWNED_CALLS = {"delete_job": ("row_owner", "username"), "change_usage": ("row_owner",)}
+"""Where the arguments of a function say whose row it is of."""
+
+
+def edited(file, **more):
+    """The undo file, with other content."""
+    file.write_text(json.dumps(json.loads(file.read_text()) | more))
+
+
+def open_place(repairer):
+    """What a repairer's database is called."""
+    with open_database(None, repairer.settings, ONCE) as database:
+        return database.place
 
 
 def timeless(rows):
@@ -675,6 +691,117 @@ class TestOwners:
         assert (exit_code, problem.code) == (Exit.USAGE, "no-undo-file")
         assert refused(ada, "undo", file=tmp_path / "none")[1].found == "no such file or directory"
 
+    @pytest.mark.parametrize("state", ["written", "writing", "undoing"])
+    @pytest.mark.parametrize("column", ["owner", "read", "values"])
+    def test_an_undo_file_of_ones_own_that_names_a_row_of_somebody_else(self, bench, rows, ada, state, column):
+        job, other = bench.job(bench.served), bench.job(username="bob")
+        bench.load()
+        ada.run("fix-model", row=job, model_name=REAL)
+        (file,) = ada.undo_files()
+        start = rows.everything()
+        write = {"update": "sandbox_jobs", "key": {"id": other}, "owner": "ada"}
+        write |= {"read": {"job_status": "Started"}, "values": {"job_status": "Finished"}}
+        if column == "owner":
+            write["owner"] = "bob"
+        else:
+            write["read"]["username"] = write["values"]["username"] = "ada"
+            write[column]["username"] = "bob"
+        edited(file, state=state, plan=[write])
+        exit_code, problem = refused(ada, "undo", file=file)
+        assert (exit_code, problem.code, problem.found) == (Exit.REFUSED, "not-yours", "it is of a row of bob's")
+        assert refused(ada, "undo", file=file, apply=False)[1] == problem
+        assert rows.everything() == start
+
+    @pytest.mark.parametrize(
+        ("action", "row", "more"),
+        [
+            ("deregister", {"stats": PARTIAL}, {}),
+            ("fix-model", {"model": "served"}, {"model_name": REAL}),
+        ],
+    )
+    def test_an_undo_file_whose_functions_name_somebody_else(self, bench, rows, ada, action, row, more):
+        """Of a deleted row the file says twice whose it is, and what is put back goes below it."""
+        model = bench.served if "model" in row else None
+        job = bench.job(model, **{name: value for name, value in row.items() if name != "model"})
+        bench.load()
+        ada.run(action, row=job, **more)
+        (file,) = ada.undo_files()
+        rows.execute("UPDATE sandbox_jobs SET username = 'bob' WHERE id = %s", job)
+        start, plan = rows.everything(), read_undo(file).repair.plan
+        (number,) = (number for number, write in enumerate(plan) if getattr(write, "function", "") in _OWNED_CALLS)
+        for place in _OWNED_CALLS[plan[number].function]:
+            text = file.read_text()
+            content = json.loads(text)
+            arguments = content["plan"][number]["arguments"]
+            (arguments["job"] if place == "username" else arguments)[place] = "bob"
+            file.write_text(json.dumps(content))
+            assert refused(ada, "undo", file=file)[1].code == "not-yours"
+            file.write_text(text)
+        assert rows.everything() == start
+
+    def test_what_is_put_back_goes_below_its_own_row_alone(self, bench, rows, ada):
+        job, other = bench.job(stats=PARTIAL), bench.job(username="bob")
+        bench.load()
+        ada.run("deregister", row=job)
+        (file,) = ada.undo_files()
+        start, text = rows.everything(), file.read_text()
+        theirs = next(trial["id"] for trial in start["sandbox_trials"] if trial["job_id"] == other)
+        for table, column, value in (("trials", "job_id", other), ("usage", "trial_id", theirs)):
+            content = json.loads(text)
+            content["plan"][0]["arguments"][table][0][column] = value
+            file.write_text(json.dumps(content))
+            assert refused(ada, "undo", file=file)[1].code == "no-undo-file"
+        assert rows.everything() == start
+        file.write_text(text)
+        assert ada.run("undo", file=file).summary == "5 writes done"
+
+    @pytest.mark.parametrize(
+        "write",
+        [
+            {"call": "drop_trials", "arguments": {"row_owner": "ada"}},
+            {"call": "delete_job", "arguments": {"row_owner": "ada"}},
+            {"call": "change_usage", "arguments": []},
+            {"update": "models", "key": {"id": "x"}, "owner": None, "read": {"name": "a"}, "values": {"name": "b"}},
+            {"insert": "sandbox_trials", "record": {"id": "x", "job_id": "y"}},
+            {"insert": "models", "record": {"id": "x", "name": "of somebody else"}},
+        ],
+    )
+    def test_a_write_that_no_repair_plans(self, ada, tmp_path, write):
+        file = tmp_path / "edited.json"
+        repair = {"what": "fix-model", "subject": "x", "owner": "ada", "place": "here", "changes": []}
+        file.write_text(json.dumps(repair | {"form": 1, "state": "written", "plan": [write]}))
+        exit_code, problem = refused(ada, "undo", file=file)
+        assert (exit_code, problem.code) == (Exit.USAGE, "no-undo-file")
+
+    @pytest.mark.parametrize("gone", [False, True])
+    def test_an_interrupted_repair_whose_file_names_somebody_else_is_not_finished(self, bench, rows, ada, gone):
+        """What it names is left alone, and what the row needs is planned from the row."""
+        job, other = bench.job(bench.served), bench.job(bench.served, username="bob")
+        bench.load()
+        self.cut_off(ada, job, file=[{**self.moved(other, "bob", bench), "values": {"model_id": bench.real}}])
+        if gone:
+            rows.execute("DELETE FROM sandbox_trial_model_usage; DELETE FROM sandbox_trials")
+            rows.execute("DELETE FROM sandbox_jobs WHERE id = %s", job)
+            assert refused(ada, "fix-model", row=job, model_name=REAL)[1].code == "not-yours"
+        else:
+            ada.run("fix-model", row=job, model_name=REAL)
+            assert only(rows, "sandbox_jobs", job)["model_id"] == bench.real
+            assert [read_undo(file).state for file in ada.undo_files()] == ["left", "written"]
+        assert only(rows, "sandbox_jobs", other)["model_id"] == bench.served
+
+    def moved(self, job, owner, bench):
+        return {"update": "sandbox_jobs", "key": {"id": job}, "owner": owner, "read": {"model_id": bench.served}}
+
+    def cut_off(self, ada, job, file):
+        """The undo file that a repair leaves which was killed before its first write, with another plan in it."""
+        ada.folder.mkdir()
+        dry = ada.run("fix-model", row=job, model_name=REAL, apply=False)
+        wanted = next(row["id"] for row in ada.rows.everything()["models"] if row["name"] == REAL)
+        place = open_place(ada)
+        content = {"form": 1, "state": "writing", "what": "fix-model", "subject": job, "owner": "ada"}
+        content |= {"place": place, "wanted": wanted, "changes": dry.data["changes"], "plan": file}
+        (ada.folder / f"fix-model-{job}-1.json").write_text(json.dumps(content))
+
     def test_what_somebody_changed_since_is_not_taken_back(self, bench, rows, ada):
         job = bench.job(benchmark=bench.hash)
         bench.job(benchmark=bench.hash, username="bob")
@@ -1019,6 +1146,10 @@ class TestScript:
         answer = script.answer(*words)
         assert answer["exit"] == 2
         assert [(problem["where"], problem["found"]) for problem in answer["problems"]] == found
+
+    def test_what_an_undo_lacks_is_its_file(self, script):
+        (problem,) = script.answer("undo")["problems"]
+        assert (problem["expected"], problem["fix"]) == ("one, for undo", "undo FILE")
 
     def test_a_sheet_for_the_owner(self, bench, rows, script, tmp_path):
         job = bench.job(bench.served, username="bob")

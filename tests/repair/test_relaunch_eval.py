@@ -54,6 +54,37 @@ def test_without_iris_on_the_path_nothing_is_pinned_and_that_is_said(script):
     )
 
 
+def test_a_secret_is_named_and_the_shell_puts_it_in(script, settings, tmp_path):
+    settings.chdir(tmp_path)
+    settings.setenv("BENCHWRIGHT_IRIS_LAUNCH", "printf '%s|'")
+    settings.setenv("JUDGE_API_KEY", "what-only-the-variable-holds")
+    words = "--api-key env:JUDGE_API_KEY --judge-token=env:JUDGE_API_KEY --note 'env: none'"
+    launch, _ = script.answer(JOB, "--region", "us-east5", "--launch-words", words)["next"]
+    assert "--api-key $JUDGE_API_KEY --judge-token=$JUDGE_API_KEY --note 'env: none' --job_name" in launch
+    said = subprocess.run(["bash", "-c", launch], check=True, capture_output=True, text=True).stdout.split("|")
+    value = "what-only-the-variable-holds"
+    assert said[:6] == ["--api-key", value, f"--judge-token={value}", "--note", "env: none", "--job_name"]
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        ("--api-key not-a-key-of-anyone", "not-a-key-of-anyone"),
+        ("--preset tb2 --api-key=not-a-key-of-anyone", "not-a-key-of-anyone"),
+        ("--x what-only-the-variable-holds", "what-only-the-variable-holds"),
+    ],
+)
+def test_a_secret_that_is_written_down_is_asked_for_by_its_variable(script, settings, words, value):
+    """The command would be printed without it, and could not be run as it stands."""
+    settings.setenv("JUDGE_API_KEY", "what-only-the-variable-holds")
+    answer = script.answer(JOB, "--region", "us-east5", "--launch-words", words)
+    (problem,) = answer["problems"]
+    assert (answer["exit"], problem["code"], problem["where"]) == (2, "literal-secret", "--launch-words")
+    assert problem["found"] == "a secret itself, for every process list and shell history to show"
+    assert (problem["expected"], problem["fix"]) == ("env:NAME, the variable that has it", "put env:NAME in its place")
+    assert (answer["next"], value in str(answer)) == ([], False)
+
+
 @pytest.mark.parametrize("arrow", ["\N{RIGHTWARDS ARROW}", "->"])
 def test_the_region_that_a_launch_says(script, tmp_path, arrow):
     log = tmp_path / "launch.log"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,8 +13,10 @@ from benchwright.audit.manifest import Entry, Hint
 from benchwright.audit.model_names import model_in_eval_config, plain_model
 from benchwright.audit.run import Leg, Run
 from benchwright.audit.run_kinds import is_measurement
+from benchwright.audit.served_numbers import model_of_number, numbers_of_one
 from benchwright.audit.troubles import Troubles
 from benchwright.contract import Exit, Failure, Problem, counted, some
+from benchwright.evaldb import is_numeric_model
 from benchwright.harbor import (
     Benchmark,
     Benchmarks,
@@ -30,6 +32,7 @@ from benchwright.harbor import (
     plan_of,
     read_jobs,
     resolve_job_folder,
+    with_models,
 )
 from benchwright.harbor.scan import as_text
 
@@ -126,8 +129,14 @@ def _unread(place: JobPlace, hint: Hint, failure: Failure, rules: FolderRules) -
 
 
 def legs_of(place: JobPlace, hint: Hint, job: Job, rules: FolderRules) -> list[Leg]:
-    """The evals of a run that was read, one for each agent, model and dataset of it, with the facts of its folder."""
+    """The evals of a run that was read, one for each agent, model and dataset of it, with the facts of its folder.
+
+    Several numbers that one model was served under are one model.
+    """
     tag = as_text(place.name)
+    recorded = _known(*(_runner(job, key)[1] for key in job.evals))
+    if numbers := numbers_of_one(job):
+        job = with_models(job, numbers)
     benchmark = rules.benchmarks.resolve(hint.benchmark) if hint.benchmark else benchmark_of(job, rules.benchmarks)
     name = benchmark.name if benchmark else hint.benchmark
     planned = plan_of(job, benchmark, expected=hint.trials)
@@ -137,7 +146,7 @@ def legs_of(place: JobPlace, hint: Hint, job: Job, rules: FolderRules) -> list[L
     whole = figures(job, rules.profile, planned, sizes)
     own = plain_model(hint.model) or model_in_eval_config(tag, place.folders) or plain_model(job.meta.get("MODEL"))
     served = {key: _runner(job, key) for key in job.evals} or {"": _configured(job)}
-    said = (hint.model, own, job.meta.get("MODEL"), *(model for _, model in served.values()))
+    said = (hint.model, own, job.meta.get("MODEL"), *(model for _, model in served.values()), *recorded)
     configured = (choice.model for choice in job.config.agents)
     spelt = (job.meta.get("BENCHMARK_NAME"), *_spellings([*job.config.datasets, job.meta.get("REPO_ID", "")]))
     run = Run(
@@ -151,13 +160,15 @@ def legs_of(place: JobPlace, hint: Hint, job: Job, rules: FolderRules) -> list[L
     notes = _notes(job, whole, rules.profile, name or some(sorted(set(called.values()))) or None)
     several = len(job.evals) > 1 and bool(whole.by_eval)
     notes += (f"its folder holds {len(job.evals)} evals, and a row shows one of them",) if several else ()
-    models = {model for _, model in served.values()}
+    if numbers:
+        named = some(sorted(filter(is_numeric_model, recorded)), 6)
+        notes += (f"its trials name the model by several numbers, taken for one: {named}",)
+    models = _models(job, served, own)
     legs = []
     for key, (agent, model) in served.items() if several else [next(iter(served.items()))]:
         one = whole.by_eval[key] if several else whole
         filed = called.get(key, name) if several else name
-        served_as = plain_model(_spelt_out(job, model))
-        right = served_as if len(models) > 1 else own or served_as
+        right = models[model]
         facts = EvalFacts(
             run_tag=tag,
             kind="slurm" if run.launched_by_slurm else "local",
@@ -304,6 +315,17 @@ def _configured(job: Job) -> tuple[str | None, str | None]:
     """The agent and the model of a run without trials."""
     choice = next(iter(job.config.agents), None)
     return (choice.name or None, choice.model) if choice else (None, None)
+
+
+def _models(
+    job: Job, served: Mapping[str, tuple[str | None, str | None]], own: str | None
+) -> dict[str | None, str | None]:
+    """What each of the models that trials record is called, where ``own`` is what the run says of its model."""
+    found = {model: plain_model(_spelt_out(job, model)) for _, model in served.values()}
+    if len(found) == 1:
+        return {model: own or name for model, name in found.items()}
+    under_number = model_of_number(own, found, found.values())
+    return {model: under_number if model and is_numeric_model(model) else name for model, name in found.items()}
 
 
 def _spelt_out(job: Job, model: str | None) -> str | None:

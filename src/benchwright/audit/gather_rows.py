@@ -121,11 +121,20 @@ def row_facts(found: FoundRows, leg: Leg, by: Judging) -> tuple[RowFacts, ...] |
     """The facts of an eval's rows, or why there may be others.
 
     Where the connection may not see every row, those that it sees are facts, but that there is none of the eval is not.
+    The row of another model that was run in the same job is none of its rows.
     """
-    rows = tuple(_facts(one, leg, _of_run(leg, one, found, by.scheduler), by) for one in found.rows)
+    own = [one for one in found.rows if not _is_of_other_model(leg, one.row)]
+    rows = tuple(_facts(one, leg, _of_run(leg, one, found, by.scheduler), by) for one in own)
     if not found.whole and not any(row.of_run == "yes" for row in rows):
         return f"{NOT_ALL_VISIBLE}: {SEES_ALL}"
     return rows
+
+
+def _is_of_other_model(leg: Leg, row: JobRow) -> bool:
+    """Whether a row is that of another eval of the same job, by its id, and of another model."""
+    if leg.key is None or row.id.lower() not in leg.run.eval_ids.values() or not (row.model and leg.facts.model):
+        return False
+    return row.id.lower() != leg.run.eval_ids[leg.key] and model_key(row.model) != model_key(leg.facts.model)
 
 
 def siblings(rows: Sequence[RowFacts], facts: EvalFacts) -> list[str]:

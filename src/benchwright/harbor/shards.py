@@ -100,12 +100,13 @@ def _aggregate(parts: Sequence[Aggregate]) -> Aggregate:
         started=min((part.started for part in parts if part.started), default=None),
         updated=max((part.updated for part in parts if part.updated), default=None),
         finished=_all([part.finished for part in parts], max),
-        evals={key: _eval([part.evals[key] for part in parts if key in part.evals]) for key in keys},
+        evals={key: stats_together([part.evals[key] for part in parts if key in part.evals]) for key in keys},
         **{count: _all([getattr(part, count) for part in parts], sum) for count in counts},
     )
 
 
-def _eval(parts: Sequence[EvalStats]) -> EvalStats:
+def stats_together(parts: Sequence[EvalStats]) -> EvalStats:
+    """What aggregates say of one eval, added up; without a score, since the mean of a part is not that of the whole."""
     exceptions: Counter[str] = Counter()
     for part in parts:
         exceptions.update(part.exceptions)

@@ -15,6 +15,8 @@ from benchwright.harbor.trial import Trial
 _NAME_LENGTH = 32
 """Of a task's name in the name of a trial's folder: longer names may share it."""
 _READABLE = ("valid", "unscored")
+SURPLUS_CODES = frozenset({"attempts-unknown", "copied-trials", "surplus-trials"})
+"""The remarks of ``with_surplus``."""
 _Runner = tuple[str | None, str | None, str | None]
 """Agent, model without the provider, and dataset."""
 

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchwright.contract import Exit, Failure, Problem, said, usage_error
+from benchwright.contract import Exit, Failure, Problem, redact, said, usage_error
 from benchwright.files import read_bytes
 from benchwright.objects.keys import is_key
+from benchwright.repair.env_value import env_value
 
 REGION_VARIABLE = "BENCHWRIGHT_IRIS_REGION"
 """Holds the region that jobs are to run in and write to, such as ``us-east5``."""
@@ -44,8 +45,8 @@ class Relaunch:
         """The launch of a job by its name, with what options leave to settings; ``words`` are as for a shell.
 
         Raises:
-            Failure: the name is none, the region is missing or none, ``words`` say what the relaunch says itself, or
-                are none, as a setting may be; every problem (exit 2).
+            Failure: the name is none, the region is missing or none, ``words`` say what the relaunch says itself, hold
+                a secret, or are none, as a setting may be; every problem (exit 2).
         """
         problems = []
         if not is_key(job) or "/" in job:
@@ -82,9 +83,9 @@ class Relaunch:
     @property
     def command(self) -> str:
         """The command, whose output is kept for ``check_region``."""
-        words = [*self.launch, "--job_name", self.job, "--max-retries", str(MAX_RETRIES)]
+        words = " ".join(map(_for_shell, (*self.launch, "--job_name", self.job, "--max-retries", str(MAX_RETRIES))))
         path = f'PATH={shlex.quote(self.iris_bin)}:"$PATH" ' if self.iris_bin else ""
-        return f"{path}{shlex.join(words)} 2>&1 | tee {shlex.quote(self.log)}"
+        return f"{path}{words} 2>&1 | tee {shlex.quote(self.log)}"
 
     @property
     def log(self) -> str:
@@ -100,11 +101,27 @@ class Relaunch:
 
 
 def _words(where: str, text: str, problems: list[Problem]) -> list[str]:
+    """The words of a text, in which a secret is named and not written down: a command is to be run as it is printed."""
     try:
-        return shlex.split(text)
+        words = shlex.split(text)
     except ValueError as error:
         problems.append(Problem("usage", where, str(error).lower(), "words as for a shell", "close its quotes"))
         return []
+    plain = " ".join(map(_for_shell, words))
+    if redact(plain) != plain:
+        found, fix = "a secret itself, for every process list and shell history to show", "put env:NAME in its place"
+        problems.append(Problem("literal-secret", where, found, "env:NAME, the variable that has it", fix))
+    return words
+
+
+def _for_shell(word: str) -> str:
+    """A word as a shell reads it: ``env:NAME`` and ``--option=env:NAME`` as the variable's value.
+
+    That is without quotes, in which any text behind the name of a secret is hidden.
+    """
+    option, equals, value = word.rpartition("=")
+    variable = env_value(value)
+    return f"{shlex.quote(option + equals) if equals else ''}${variable.name}" if variable else shlex.quote(word)
 
 
 def check_region(output: str, region: str) -> None:

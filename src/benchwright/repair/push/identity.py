@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from benchwright.evaldb import is_hash, is_numeric_model, is_run_name, model_key
 from benchwright.evaldb.source import is_storable
 from benchwright.harbor import Trial, dataset_name
 
+_ALIKE = "no option tells them apart: run each as a job of its own, and push that"
 _FLAGS = {"agent": "--agent-name", "model": "--model-name", "benchmark": "--benchmark-name"}
 
 
@@ -85,20 +87,27 @@ def the_leg(legs: Sequence[Leg], asked: Asked) -> Leg:
     if len(legs) == 1:
         return legs[0]
     found = list(legs)
-    for noun in ("agent", "model"):
-        name = getattr(asked, noun)
-        named = [leg for leg in found if getattr(leg.facts, noun) == name]
-        found = named if name is not None and named else found
+    if asked.agent is not None:
+        found = [leg for leg in found if leg.facts.agent == asked.agent] or found
+    if asked.model is not None:
+        key = model_key(asked.model)
+        found = [leg for leg in found if leg.facts.model and model_key(leg.facts.model) == key] or found
     if len(found) == 1:
         return found[0]
-    evals = some((f"{leg.facts.agent} with {leg.facts.model}" for leg in legs), 6)
+    evals = some((f"{leg.facts.agent} with {_model_of(leg)}" for leg in legs), 6)
+    pairs = Counter((leg.facts.agent, leg.facts.model) for leg in found)
     raise usage_error(
         legs[0].facts.run_tag,
         f"{counted(len(legs), 'eval')} in one folder: {evals}",
         "one agent and one model",
-        "name the one that is meant: --agent-name, --model-name",
+        "name the one that is meant: --agent-name, --model-name" if 1 in pairs.values() else _ALIKE,
         code="several-evals",
     )
+
+
+def _model_of(leg: Leg) -> str | None:
+    """What an eval's model is called, if only by the server."""
+    return leg.facts.model or next((trial.model for trial in trials_of(leg) if trial.model), None)
 
 
 def identity_of(leg: Leg, asked: Asked) -> Identity:

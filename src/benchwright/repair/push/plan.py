@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -221,7 +222,13 @@ class _Planning:
                 self._refuse("pair-served", found, "a pair without a score", PAIR_SERVED)
 
     def _check_trials(self) -> None:
-        """Whether trials with this run's ids are under its row, if they are anywhere."""
+        """Whether each trial has an id of its own, and those with this run's ids are under its row, if anywhere."""
+        folders: dict[str, list[str]] = defaultdict(list)
+        for one in self.push.trials:
+            folders[one.row["id"]].append(one.row["trial_name"])
+        if doubled := [" and ".join(sorted(names)) for names in folders.values() if len(names) > 1]:
+            fix = "look which of them is a copy, and move it away by hand"
+            self._refuse("doubled-trials", f"trials with one id: {some(sorted(doubled))}", "an id for each trial", fix)
         elsewhere = {
             id: trial["job_id"] for id, trial in self.known.trials.items() if trial["job_id"] != self.push.row_id
         }

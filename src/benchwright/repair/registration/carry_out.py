@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -39,13 +39,20 @@ def undo_folder(settings: Mapping[str, str]) -> Path:
 
 
 def carry_out(
-    what: str, subject: str, plan: Callable[[], Repair], *, database: EvalDatabase, writer: RowWriter, folder: Path
+    what: str,
+    subject: str,
+    plan: Callable[[], Repair],
+    *,
+    owners: Collection[str],
+    database: EvalDatabase,
+    writer: RowWriter,
+    folder: Path,
 ) -> Done:
     """Do a repair of the row ``subject``, which ``plan`` plans, and allows, by what the ``database`` has now.
 
     One that an earlier run began is finished, if it wanted the same and still may be done. Where somebody else's write
-    is in its way, or another name or link is asked for now and nothing of it is written, it is left as it is, and what
-    is planned now is done.
+    is in its way, or its file names rows of others than the ``owners``, or another name or link is asked for now and
+    nothing of it is written, it is left as it is, and what is planned now is done.
 
     Raises:
         Failure: another process repairs the same row here (code ``locked``, exit 5); an earlier run was cut off amid a
@@ -60,14 +67,14 @@ def carry_out(
         except Failure as failure:
             if not _is_gone(failure) or not files or files[-1].state not in ("writing", "written"):
                 raise
-            return _written(begun, writer, adopted=True) if begun else Done(files[-1].repair, (), files[-1].path, True)
+            return _finished(begun, owners, writer) if begun else Done(files[-1].repair, (), files[-1].path, True)
         if begun is not None and begun.repair.wanted != repair.wanted:
             begun.become("left")
         elif begun is not None:
             try:
-                return _written(begun, writer, adopted=True)
+                return _finished(begun, owners, writer)
             except Failure as failure:
-                if not _is_contested(failure):
+                if not _is_in_the_way(failure):
                     raise
                 begun.become("left")
         if not repair.plan:
@@ -176,9 +183,14 @@ def _written(file: UndoFile, writer: RowWriter, *, adopted: bool) -> Done:
     return Done(file.repair, written, file.path, adopted)
 
 
+def _finished(begun: UndoFile, owners: Collection[str], writer: RowWriter) -> Done:
+    begun.check_own(owners)
+    return _written(begun, writer, adopted=True)
+
+
 def _is_gone(failure: Failure) -> bool:
     return all(problem.code in ("no-such-row", "no-such-benchmark") for problem in failure.problems)
 
 
-def _is_contested(failure: Failure) -> bool:
-    return any(problem.code == "contested" for problem in failure.problems)
+def _is_in_the_way(failure: Failure) -> bool:
+    return any(problem.code in ("contested", "not-yours") for problem in failure.problems)

@@ -66,15 +66,17 @@ class Registration:
                 return planned([known(subject, plan) for subject, plan in wanted], remarks, unasked)
             writer = open_writer(self.options.database, self.settings, self.patience)
             try:
-                done, failures = self._applied(wanted, database, writer)
+                done, failures = self._applied(wanted, owners, database, writer)
                 return told(done, remarks, [*failures, *unasked])
             finally:
                 writer.close()
 
     def _applied(
-        self, wanted: Sequence[Planned], database: EvalDatabase, writer: RowWriter
+        self, wanted: Sequence[Planned], owners: Owners, database: EvalDatabase, writer: RowWriter
     ) -> tuple[list[Done], list[Failure]]:
-        written = partial(carry_out, self.options.action, database=database, writer=writer, folder=self._folder)
+        written = partial(
+            carry_out, self.options.action, owners=owners.names, database=database, writer=writer, folder=self._folder
+        )
         done: list[Done] = []
         failures: list[Failure] = []
         for subject, plan in wanted:
@@ -203,12 +205,7 @@ class Registration:
     def _undone(self, owners: Owners) -> Outcome:
         assert self.options.file is not None
         file = read_undo(self.options.file)
-        if file.repair.owner not in owners.names:
-            found = f"it is of a row of {file.repair.owner}'s"
-            raise Failure(
-                Problem("not-yours", str(file.path), found, "a row of yours", "leave it, and tell its owner"),
-                exit=Exit.REFUSED,
-            )
+        file.check_own(owners.names)
         if not self.options.apply:
             return undoing(file)
         writer = open_writer(self.options.database, self.settings, self.patience)

@@ -70,7 +70,7 @@ class RepairOptions:
         needs = _NEEDS[self.action]
         takes = (*needs, *_TAKES.get(self.action, ()))
         problems = [
-            Problem("usage", _option(name), "missing", f"one, for {self.action}", f"{_option(name)} {name.upper()}")
+            Problem("usage", _option(name), "missing", f"one, for {self.action}", _given(name))
             for name in needs
             if not getattr(self, name)
         ]
@@ -99,6 +99,10 @@ class RepairOptions:
             problems.append(Problem("usage", "--jobs-root", found, expected, "leave it out"))
         if problems:
             raise Failure(problems, exit=Exit.USAGE)
+
+
+def _given(name: str) -> str:
+    return "undo FILE" if name == "file" else f"{_option(name)} {name.upper()}"
 
 
 def _option(name: str) -> str:

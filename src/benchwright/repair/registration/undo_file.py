@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from benchwright.contract import Exit, Failure, Problem, said, usage_error
+from benchwright.contract import Exit, Failure, Problem, said, some, usage_error
 from benchwright.evaldb import Call, Insert, Record, Update, Write, Written
 from benchwright.evaldb.write_steps import named
+from benchwright.evaldb.writes import OWNED
 from benchwright.files import read_json, write_json
+from benchwright.repair.push.names import made_id
 
 _FORM = 1
 _MOST_BYTES = 2**30
@@ -24,6 +26,15 @@ _DELETED = {
     "drop_benchmark": (("benchmarks", "benchmark"), ("sandbox_benchmark_tasks", "tasks")),
 }
 """The rows that a function deletes, by the argument that has them: what is referred to comes first."""
+_ARGUMENTS = {
+    "change_usage": {"row_owner", "target", "seen", "wanted"},
+    "delete_job": {"row_owner", "job", "trials", "usage"},
+    "drop_model": {"model"},
+    "drop_benchmark": {"benchmark", "tasks"},
+}
+"""The functions that repairs call, and what each is given."""
+_JOBS = "sandbox_jobs"
+_USER = OWNED[_JOBS]
 _TASKS = "sandbox_benchmark_tasks"
 _MADE: Mapping[str, Callable[[Record, Sequence[Record]], Call]] = {
     "models": lambda record, tasks: Call("drop_model", {"model": record}),
@@ -56,6 +67,11 @@ class Repair:
         """The plan that takes this one back."""
         tasks = [one.record for one in self.plan if isinstance(one, Insert) and one.table == _TASKS]
         return tuple(one for write in reversed(self.plan) for one in inverse(write, tasks))
+
+    @property
+    def users(self) -> frozenset[str]:
+        """Whose rows it is of, by all that it says: a file may have been edited since, or be somebody else's."""
+        return frozenset([self.owner, *(str(user) for write in self.plan for user in _users(write))])
 
     def with_rows(self, written: Sequence[Written]) -> Repair:
         """The same, with what it made as the database has it, filled columns too: as such it can be dropped."""
@@ -113,6 +129,19 @@ class UndoFile:
             problem = Problem("undo-not-written", str(self.path), found, "a file that can be", fix)
             raise Failure(problem, exit=Exit.ENVIRONMENT) from None
 
+    def check_own(self, names: Collection[str]) -> None:
+        """Whether all that is written, or taken back, is of rows of these users.
+
+        Raises:
+            Failure: something is somebody else's (code ``not-yours``, exit 5).
+        """
+        others = sorted(self.repair.users - set(names))
+        if others:
+            found = f"it is of a row of {some(others)}'s"
+            fix = "leave it, and tell its owner"
+            problem = Problem("not-yours", str(self.path), found, "a row of yours", fix)
+            raise Failure(problem, exit=Exit.REFUSED)
+
 
 def read_undo(path: Path) -> UndoFile:
     """An undo file.
@@ -129,7 +158,7 @@ def read_undo(path: Path) -> UndoFile:
             subject=str(content["subject"]),
             owner=str(content["owner"]),
             place=str(content["place"]),
-            plan=tuple(_write(one) for one in content["plan"]),
+            plan=tuple(_planned(_write(one)) for one in content["plan"]),
             wanted=str(content.get("wanted", "")),
             changes=tuple(content["changes"]),
         )
@@ -137,7 +166,7 @@ def read_undo(path: Path) -> UndoFile:
         raise usage_error(
             str(path), said(error), "an undo file", code="no-undo-file", fix="name the file that the repair printed"
         ) from None
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, AttributeError):
         raise usage_error(
             str(path),
             "no undo file of this version",
@@ -170,6 +199,42 @@ def _inverse(function: str, arguments: Mapping[str, Any]) -> Iterator[Write]:
     for table, name in _DELETED[function]:
         rows = arguments[name]
         yield from (Insert(table, row) for row in (rows if isinstance(rows, list) else [rows]))
+
+
+def _users(write: Write) -> Iterator[Any]:
+    """Whose rows a write that a repair plans is of, by its owner and by the rows that it holds."""
+    if isinstance(write, Update):
+        yield write.owner
+        records = [write.read, write.values]
+    elif isinstance(write, Call):
+        yield from (write.arguments[name] for name in ("row_owner",) if name in write.arguments)
+        records = [write.arguments[name] for name in ("job",) if name in write.arguments]
+    else:
+        records = []
+    yield from (record[_USER] for record in records if _USER in record)
+
+
+def _planned(write: Write) -> Write:
+    """A write that a file holds, if it is one that repairs plan: no other is done, or taken back.
+
+    Raises:
+        ValueError, TypeError, KeyError, AttributeError: it is not.
+    """
+    tuple(inverse(write, ()))  # it can be taken back
+    if isinstance(write, Insert):
+        known = write.table == _TASKS or write.record["id"] == made_id(write.table, write.record["name"])
+    elif isinstance(write, Update):
+        known = write.table == _JOBS
+    else:
+        known = write.arguments.keys() == _ARGUMENTS[write.function]
+        if write.function == "delete_job":  # what is put back below a row is put back below this one alone
+            job, trials, usage = (write.arguments[name] for name in ("job", "trials", "usage"))
+            ids = {trial["id"] for trial in trials}
+            known &= _USER in job and all(trial["job_id"] == job["id"] for trial in trials)
+            known &= all(one["trial_id"] in ids for one in usage)
+    if not known:
+        raise ValueError
+    return write
 
 
 def _as_json(write: Write) -> dict[str, Any]:
