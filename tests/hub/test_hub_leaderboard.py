@@ -74,6 +74,11 @@ def test_a_prediction(script, sample, emulator):
     assert (shell["rank"], shell["view"]["words"]) == (48, "up to 128B, all models")
 
 
+def test_a_prediction_of_what_may_be_a_fraction(script, sample):
+    _, lines = script.run("predict", "nova-ai/nova-7b", LOGIC, "1")
+    assert lines[-1] == "  the value may be a fraction, or percent"
+
+
 def test_a_prediction_of_nothing(script, sample):
     envelope = script.answer("predict", "visitor/own-model", LOGIC, "90")
     assert (envelope["exit"], envelope["data"]["view"]) == (1, None)

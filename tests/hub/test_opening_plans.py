@@ -108,6 +108,49 @@ def test_a_unit_that_a_person_has_seen_is_taken(planned):
     assert planned([result_of("0.627", unit_checked=True)]).state == "new"
 
 
+UNSURE = "which may be a fraction, or percent"
+IN_FRACTIONS = "of a board whose unit is said to be fraction"
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "found"),
+    [
+        ("0.627", None, f"0.627, {UNSURE}"),
+        ("1.0", None, f"1.0, {UNSURE}"),
+        ("62.7", ("percent", "fraction"), f"0.627, {IN_FRACTIONS}"),
+        ("0.627", ("fraction", "fraction"), f"0.627, {IN_FRACTIONS}"),
+        ("62.7", ("fraction", "fraction"), f"62.7, {IN_FRACTIONS}"),
+        ("62.7", ("fraction", "percent"), "6270"),
+        ("62.7", None, None),
+        ("0.627", ("percent", "percent"), None),
+        ("0.627", ("fraction", "percent"), None),
+        ("0.00627", ("fraction", "percent"), None),
+    ],
+)
+def test_a_low_row_lets_no_fraction_onto_a_board_in_percent(planned, peers, value, unit, found):
+    peers([72, 60, 0.4], lab="other-lab")
+    plan = planned([result_of(value, **({"unit": dict(zip(("source", "board"), unit, strict=True))} if unit else {}))])
+    assert told(plan) == ([("outside-scale", found)] if found else [])
+    if found:
+        assert plan.problems[0].expected == "the values of bench-org/logic-1k, logic, which are 0.4 to 80: percent"
+        assert planned([result_of(value, unit_checked=True)]).state == "new"
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "found"),
+    [
+        ("0.906", None, None),
+        ("90.6", ("percent", "fraction"), None),
+        ("0.906", ("percent", "percent"), "0.906, of a board whose unit is said to be percent"),
+        ("90.6", None, "90.6"),
+    ],
+)
+def test_a_board_in_fractions_takes_no_other_unit(planned, peers, value, unit, found):
+    peers([0.95, 0.9, 0.8], lab="other-lab", task="hard")
+    more = {"unit": dict(zip(("source", "board"), unit, strict=True))} if unit else {}
+    assert told(planned([result_of(value, task="hard", **more)])) == ([("outside-scale", found)] if found else [])
+
+
 def test_a_dataset_without_leaderboards_is_refused(planned, emulator):
     emulator.add_dataset("bench-org/almost", {"eval.yaml": eval_file("Almost", "almost")})
     plan = planned([result_of(dataset="bench-org/almost", task="almost")])

@@ -352,6 +352,29 @@ def test_the_card_of_another_model_is_asked_about(check, emulator):
     assert told.questions[0].text == f"the source is the card of peer-lab/peer: do its authors answer for {MODEL}?"
 
 
+@pytest.mark.parametrize(
+    ("value", "unit", "given"),
+    [
+        ("0.6270", ("fraction", "percent"), ", which gives a fraction"),
+        ("62.70", ("percent", "fraction"), ", which gives percent"),
+        ("62.70", ("percent", "percent"), ""),
+    ],
+)
+def test_an_origin_says_that_the_source_is_in_another_unit_than_the_board(check, value, unit, given):
+    more = {"value": value, "unit": dict(zip(("source", "board"), unit, strict=True))}
+    told = check(f"On Logic-1k it scores {value}.", **more)
+    assert told.origin_proposal == f'the model card ("On Logic-1k it scores {value}."){given}'
+    absent = check("See the chart.", model="nova-ai/b", url="https://huggingface.co/nova-ai/b", **more)
+    assert absent.origin_proposal.endswith(f"or what reveals the number>){given}")
+
+
+def test_a_table_that_gives_a_fraction_is_called_so(check):
+    unit = {"source": "fraction", "board": "percent"}
+    told = check(*(line.replace("62.7", "0.627") for line in TABLE), value="0.627", unit=unit)
+    expected = "Table 2 of the model card (Logic-1k row, Nova 7B column), which gives a fraction"
+    assert told.origin_proposal == expected
+
+
 def test_units_that_contradict_the_source(check):
     unit = {"source": "fraction", "board": "percent"}
     told = check("Logic-1k: 0.627", value="0.627", unit=unit)

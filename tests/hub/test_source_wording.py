@@ -257,6 +257,21 @@ ASKED = {
         beside("88 tasks out of 89."),
         sentence("Evaluated on 30% of the test set."),
         sentence("We could not run five tasks."),
+        sentence("It was evaluated on 900 of 1000 puzzles."),
+        sentence("It was evaluated on 900 out of 1,000 Logic-1k puzzles."),
+        sentence("That is 900 of the 1,000 Logic-1k puzzles."),
+        sentence("12 of 1,000 puzzles could not be run."),
+        sentence("12 puzzles could not be run."),
+        sentence("Measured on 900/1000."),
+        sentence("We report the mean over only 900 of 1,000."),
+        sentence("Run on 300/500 GitHub issues."),
+        sentence("It is the exact match on 900 of 1,000 puzzles."),
+        sentence("It is pass@1 on the first 900 of 1,000 puzzles."),
+        sentence("The solve rate on 900/1000."),
+        sentence("Measured with 2 tasks missing."),
+        sentence("Two of the puzzles are missing; missing 2 tasks."),
+        elsewhere("For the evaluation we used 900 of 1,000 prompts."),
+        rows(column="Logic-1k (900/1000 puzzles)"),
         sentence("Tested on a held-out portion of the benchmark."),
     ],
     "checkpoint": [
@@ -316,6 +331,29 @@ HARMLESS = [
     sentence("All 1,000 questions, one attempt each."),
     sentence("We ran all 89 of 89 tasks."),
     sentence("The standard error is 0.4."),
+    sentence("It was evaluated on 1,000 of 1,000 puzzles."),
+    sentence("It solves 627 of 1,000 puzzles."),
+    sentence("Of these, 627 of 1,000 puzzles were solved."),
+    sentence("It answers 627/1000 correctly."),
+    sentence("We resolved 337 of 500 issues."),
+    sentence("It is better than its peers on 900 of 1,000 puzzles."),
+    sentence("It is 3 of 50 on the leaderboard."),
+    sentence("It leads on 7 of 9 benchmarks."),
+    sentence("It outperforms its peers on 7 of 9."),
+    sentence("It is better on 7 of the 9 reasoning benchmarks."),
+    sentence("In evaluation 8 of 128 experts are active per token."),
+    sentence("Evaluated on 4 of 8 GPUs, in 3 of 5 runs, with 2 of 4 nodes."),
+    sentence("Results are from 3 of 5 seeds."),
+    sentence("Evaluated on 12/2025, and updated on 01/12/2025."),
+    sentence("The evaluation server is up 24/7."),
+    sentence("A score of 627/1000 means 62.7."),
+    sentence("The results are in Table 2 of 5."),
+    sentence("It scores 4.5 of 5 stars, 8/10 points."),
+    sentence("We use 5 of 32 layers for the metric, and 1/4 of the tokens."),
+    sentence("It was evaluated in 12 of 20 languages."),
+    sentence("The score of 2 of 3 judges counts."),
+    sentence("Two questions with missing options are graded by hand."),
+    sentence("Some items are missing punctuation marks in the evaluation, which is harmless."),
     sentence("The evaluation took 3 hours on 8 GPUs."),
     sentence("Our evaluation code is public."),
     sentence("We use the official prompts of the benchmark."),
@@ -601,4 +639,116 @@ def test_the_model_that_a_sentence_names_at_the_number(asks, text):
     ],
 )
 def test_the_model_and_nothing_more(asks, text):
+    assert asks(text) == []
+
+
+def table(*lines: str) -> str:
+    """A card with a table that never spells the model's name."""
+    return f"{HEAD}" + "".join(
+        f"| {line} |\n{'|---' * (line.count('|') + 1) + '|' + chr(10) if not n else ''}" for n, line in enumerate(lines)
+    )
+
+
+OTHERS = [
+    table("Benchmark | Ours | GPT-5 | Qwen3-8B", "Logic-1k | 60.1 | 62.7 | 50"),
+    table("Benchmark | This model | Best peer", "Logic-1k | 60.1 | 62.7"),
+    table("Benchmark | Our model | Peer", "Logic-1k | 60.1 | 62.7"),
+    table("Model | Logic-1k", "GPT-5 | 62.7", "Ours | 60.0"),
+    table("Model | Logic-1k", "Base | 62.7", "+ RL (this repo) | 64.0"),
+    table("Kind | Model | Logic-1k", "closed | Peer | 62.7", "open | ours | 60.0"),
+    table("Model | Logic-1k", "**Baselines** |", "Peer | 62.7", "**Ours** |", "RL | 60.0"),
+    table("Benchmark | Reported | Measured", "Logic-1k | 62.7 | 60.1 (ours)", "Sums (ours) | 1 | 2"),
+    *(
+        table("Model | Logic-1k", f"{one} | 62.7", "Tuned | 60.0")
+        for one in (
+            "GPT-5",
+            "GPT-5 (high)",
+            "o3",
+            "gpt-oss-120b",
+            "Claude Opus 4.5",
+            "Gemini 2.5 Pro",
+            "Llama-3.1-70B-Instruct",
+            "**Qwen3-235B-A22B-Thinking-2507**",
+            "DeepSeek-R1-Distill-Qwen-7B",
+            "deepseek-ai/DeepSeek-V3.2-Exp",
+            "OpenAI o4-mini",
+            "Kimi K2",
+            "Peer-8B",
+            "peer-lab/peer-8b-chat",
+            "Qwen3-8B [12]",
+        )
+    ),
+    table("Benchmark | Score | GPT-5", "Logic-1k | 60.1 | 62.7"),
+    *(
+        f"{HEAD}{one}\n"
+        for one in (
+            "For comparison, Llama-3.1-70B reaches 62.7 on Logic-1k.",
+            "On Logic-1k, GPT-5 scores 62.7.",
+            "On Logic-1k, Gemini 2.5 Pro still gets 62.7%.",
+            "Logic-1k: less than the 62.7 of GPT-5.",
+            "It is close to GPT-5 (62.7) on Logic-1k.",
+            "On Logic-1k it is ahead of Qwen3-8B's 62.7.",
+            "Logic-1k: 62.7 for Claude Opus 4.5.",
+            "Logic-1k, GPT-5: 62.7",
+            "Peer-8B-Chat achieves an accuracy of 62.7 on Logic-1k.",
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize("text", OTHERS)
+def test_the_number_of_another_model_on_the_own_card(asks, text):
+    assert asks(text) == ["model"]
+
+
+def test_the_number_of_another_model_under_a_caption_that_names_this_one(asks):
+    lines = table("Model | Logic-1k", "GPT-5 | 62.7", "Tuned | 60.0")
+    assert asks(lines.replace(HEAD, f"{HEAD}Results of Nova 7B and its peers:\n\n")) == ["model"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        table("Benchmark | Score", "Logic-1k | 62.7", "Sums | 41.0"),
+        table("Benchmark | Ours | GPT-5", "Logic-1k | 62.7 | 60.1"),
+        table("Benchmark | GPT-5 | Ours", "Logic-1k | 62.7 | 62.7"),
+        table("Benchmark | This model | Qwen3-8B", "Logic-1k | 62.7 | 60.1"),
+        table("Model | Logic-1k", "GPT-5 | 70.1", "Ours | 62.7"),
+        table("Model | Logic-1k", "Base | 60.0", "+ RL (this repo) | 62.7"),
+        table("Model | Logic-1k", "Qwen3-8B | 50", "Qwen3-8B + RL (ours) | 62.7"),
+        table("Model | Logic-1k", "**Baselines** |", "Peer | 50", "**Ours** |", "RL | 62.7"),
+        table("Benchmark | Score | By", "Logic-1k | 62.7 | ours", "Sums | 50 | their paper"),
+        table("Benchmark | Score | Ours vs. GPT-5", "Logic-1k | 62.7 | +2.1"),
+        table("Benchmark | Judge | Score", "Logic-1k | GPT-4o | 62.7"),
+        table("Base model | Logic-1k", "Qwen3-8B | 62.7"),
+        table("Benchmark | Score (GPT-4o judge)", "Logic-1k | 62.7"),
+        table("Setting | Logic-1k", "Claude Code | 62.7"),
+        table("Tokens | Logic-1k", "100B | 62.7", "After 100B | 50"),
+        table("Model | Logic-1k", "7B | 62.7", "GPT-5 | 70.1"),
+        table("Model | Logic-1k", "Nova | 62.7", "Llama-3.1-70B | 70.1"),
+        table("Metric | Value", "Logic-1k acc | 62.7", "our harness | v2"),
+        *(
+            f"{HEAD}{one}\n"
+            for one in (
+                "We fine-tuned Llama-3.1-8B and reach 62.7 on Logic-1k.",
+                "Built on Qwen3-8B, it scores 62.7 on Logic-1k.",
+                "The model fine-tuned from Qwen3-8B scores 62.7 on Logic-1k.",
+                "It improves over Qwen3-8B by far and has 62.7 on Logic-1k.",
+                "It outperforms GPT-5 with 62.7 on Logic-1k.",
+                "Logic-1k: 62.7, ahead of GPT-5.",
+                "Logic-1k: 62.7 (GPT-4o as the judge).",
+                "Logic-1k (graded by GPT-4o): 62.7",
+                "Logic-1k, with answers checked by GPT-4o: 62.7",
+                "On Logic-1k GPT-5 scores 70.1 while our model has 62.7.",
+                "On Logic-1k GPT-5 scores 70, ours 62.7.",
+                "On Logic-1k it rises from Qwen3-8B's 55 to 62.7.",
+                "Compared to GPT-5 (70.1), it has 62.7 on Logic-1k.",
+                "With Llama-3.1-70B as its teacher it reaches 62.7 on Logic-1k.",
+                "Logic-1k accuracy rises from 55 to 62.7.",
+                "Like Qwen3-8B it reaches 62.7 on Logic-1k.",
+            )
+        ),
+    ],
+)
+def test_the_own_number_on_a_card_that_does_not_spell_the_name(asks, text):
     assert asks(text) == []

@@ -60,7 +60,8 @@ def tell_prediction(boards: Boards, model: str, dataset: str, value: Decimal, ta
     repo = _model(boards, model)
     board = boards.board(dataset, _task(boards, dataset, task))
     found = predicted_view(boards, board.dataset, board.task, value, repo)
-    fits = board.scale().fits(value)
+    scale = board.scale()
+    fits = scale.fits(value)
     own = board.row_of(repo.id)
     data = {
         "model": repo.id,
@@ -86,6 +87,7 @@ def tell_prediction(boards: Boards, model: str, dataset: str, value: Decimal, ta
     details = [f"  {data['link']}"] if found else []
     details += [f"  on the board already: {_line(own).strip()}"] if own else []
     details += ["  the value does not look like one of this board's: is its unit right?"] if fits is False else []
+    details += ["  the value may be a fraction, or percent"] if scale.is_ambiguous(value) and fits is None else []
     exit = Exit.DONE if found else Exit.NO
     return Outcome(summary, data, details, problems=repo.metadata_problems(), exit=exit)
 

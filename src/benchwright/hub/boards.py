@@ -48,18 +48,23 @@ class Scale:
     def fits(self, value: Decimal) -> bool | None:
         """Whether a value looks like one of the board's; None: that is not known.
 
-        In percent 0.627 is none where the least is 30; of other units a value is none that is ten times as far out as
-        the extremes.
+        In percent 0.627 is none where the least is 30, and may be a fraction where the least is 0.4. Of other units a
+        value is none that is ten times as far out as the extremes.
         """
         if self.unit is None or self.low is None or self.high is None:
             return None
         if self.unit == "fraction":
             return 0 <= value <= 1
         if self.unit == "percent":
-            return min(self.low, Decimal(1)) <= value <= 100
+            fits = min(self.low, Decimal(1)) <= value <= 100
+            return None if fits and self.is_ambiguous(value) else fits
         spread = max(abs(self.low), abs(self.high)) * 10
         least = self.low / 10 if self.low > 0 else -spread
         return least <= value <= spread
+
+    def is_ambiguous(self, value: Decimal) -> bool:
+        """Whether a value may be a fraction, or percent: the board's other values do not say which it is."""
+        return self.unit in (None, "percent") and 0 < abs(value) <= 1
 
 
 @dataclass(frozen=True)

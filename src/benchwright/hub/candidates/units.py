@@ -59,7 +59,7 @@ def propose(value_text: str, scale: Scale, *, convert: Conversion = "none", unit
     doubt = note = None
     if scale.unit is None:
         note = "the board's values do not tell its unit"
-    if scale.unit in (None, "percent") and 0 < abs(value) <= 1 and not match[2]:
+    if scale.is_ambiguous(value) and not match[2]:
         doubt = f"{_digits(value)} may be a fraction, or percent"
     return Proposal(_digits(value), _WORDS[shift], doubt=doubt, note=note)
 

@@ -81,16 +81,22 @@ def _check_blocked(result: Result, dataset: str) -> None:
 
 def _check_scale(board: Board, result: Result) -> None:
     """Refuse a value in another unit than the board's, and any where nobody can tell the unit but a person."""
-    scale = board.scale()
-    if result.unit_checked or scale.fits(result.value):
+    scale, unit = board.scale(), result.unit
+    if result.unit_checked:
         return
     where = f"the values of {board.dataset}, {board.task}"
     fix = 'state the units ("unit"), or set "unit_checked" where a person has seen that they are right'
     if scale.unit is None:
         found = f"{result.board_text}, and {where} do not tell their unit"
         raise Failure(Problem("outside-scale", result.place, found, "a unit that is known", fix))
-    expected = f"{where}, which are {scale.low} to {scale.high}: {scale.unit}"
-    raise Failure(Problem("outside-scale", result.place, result.board_text, expected, fix))
+    fits, found = scale.fits(result.value), result.board_text
+    if unit is not None and unit.board != scale.unit:
+        fits, found = False, f"{found}, of a board whose unit is said to be {unit.board}"
+    elif fits is None:
+        fits, found = unit is not None, f"{found}, which may be a fraction, or percent"
+    if not fits:
+        expected = f"{where}, which are {scale.low} to {scale.high}: {scale.unit}"
+        raise Failure(Problem("outside-scale", result.place, found, expected, fix))
 
 
 def _prediction(boards: Boards, board: Board, model: ModelRepo, result: Result, rivals: Sequence[Rival]) -> Prediction:

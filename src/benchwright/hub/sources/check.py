@@ -107,7 +107,7 @@ def _check(result: Result, sources: Sources) -> SourceCheck:
         return SourceCheck(
             result,
             "unreachable",
-            origin_proposal=propose(None, result.source.name),
+            origin_proposal=propose(None, result.source.name, result.unit),
             failure=_failed(result, reading.failure),
             failure_exit=reading.failure.exit,
         )
@@ -125,7 +125,7 @@ def _check(result: Result, sources: Sources) -> SourceCheck:
         ordered,
         tuple(misses),
         questions_of(evidence),
-        origin_proposal=propose(ordered[0] if ordered else None, result.source.name),
+        origin_proposal=propose(ordered[0] if ordered else None, result.source.name, result.unit),
         documents=reading.documents,
     )
     lost = card.failure

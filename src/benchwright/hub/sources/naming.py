@@ -86,7 +86,12 @@ def sibling(repo: str, text: str, names: Sequence[str] = (), *, header: bool = F
 
 def is_exactly(repo: str, text: str) -> bool:
     """Whether a text is the name of a model, and nothing else."""
-    return _squash(text) == _squash(model_names(repo)[0])
+    return squash(text) == squash(model_names(repo)[0])
+
+
+def squash(text: str) -> str:
+    """The letters and digits of a name, however it is spelt."""
+    return "".join(filter(str.isalnum, text.lower()))
 
 
 @functools.lru_cache(maxsize=512)
@@ -127,7 +132,7 @@ def _letters(name: str) -> str:
 
 def _within(name: str, text: str) -> str | None:
     """The longer word that a text has a name at the end of; None where it has none."""
-    for place in re.finditer(rf"{_letters(name)}(?![^\W_])", text, re.I) if len(_squash(name)) >= _LONG else ():
+    for place in re.finditer(rf"{_letters(name)}(?![^\W_])", text, re.I) if len(squash(name)) >= _LONG else ():
         before = re.search(r"[^\W\d_]+$", text[max(place.start() - 40, 0) : place.start()])
         if before:
             return f"{before[0]}{place[0]}"
@@ -152,7 +157,3 @@ def _goes_on(rest: str, own: str, *, header: bool) -> int:
     if longer is None or are_named([one for one in longer.groups() if one], own):
         return 0
     return longer.end()
-
-
-def _squash(text: str) -> str:
-    return "".join(filter(str.isalnum, text.lower()))

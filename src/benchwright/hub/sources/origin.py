@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from benchwright.hub.sources.find import Place
+from benchwright.hub.spec import Unit
 
 _LONGEST_QUOTE = 160
 _NUMBERED = re.compile(r"(?:table|tab\.|figure|fig\.)\s*[A-Z]?\.?\d+[a-z]?", re.I)
@@ -65,9 +66,21 @@ def is_finished(origin: str | None) -> bool:
     return not _UNFINISHED.search(origin or "")
 
 
-def propose(place: Place | None, source_name: str) -> str:
-    """An origin that leads to a place; ``<...>`` where a person has to look. Without a place, all of that is open."""
-    called = _called(place, source_name)
+def propose(place: Place | None, source_name: str, unit: Unit | None = None) -> str:
+    """An origin that leads to a place; ``<...>`` where a person has to look. Without a place, all of that is open.
+
+    It says what unit the source gives where that is not the board's: a reviewer looks for other digits there.
+    """
+    return f"{_origin(place, _called(place, source_name))}{_given(unit)}"
+
+
+def _given(unit: Unit | None) -> str:
+    if unit is None or unit.source == unit.board:
+        return ""
+    return ", which gives a fraction" if unit.source == "fraction" else ", which gives percent"
+
+
+def _origin(place: Place | None, called: str) -> str:
     if place is None:
         return f"{called} (<which figure and bar, or what reveals the number>)"
     opened = f', in the section "{place.control}", which a click opens' if place.control else ""

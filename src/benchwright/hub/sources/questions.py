@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from benchwright.hub.sources.find import FINER, Miss, Place
 from benchwright.hub.sources.naming import are_named, is_exactly, model_names, sibling
+from benchwright.hub.sources.others import other_model
 from benchwright.hub.sources.page import shown
 from benchwright.hub.sources.reading import Reading
 from benchwright.hub.sources.signs import Sign, kinds, legends, signs_in, signs_of, trained_on
@@ -145,6 +146,9 @@ def _not_model(evidence: Evidence, place: Place, cells: list[str]) -> str:
     names, elsewhere = _named_in(cells, repo)
     other = _other_model(repo, place, names)
     if other is None and not elsewhere:
+        doubt = other_model(repo, evidence.likeliest)
+        if doubt:
+            return doubt
         other = sibling(repo, place.caption, names)
     if other:
         return f"the number is that of {other}: is it the model in this repo?"

@@ -33,6 +33,37 @@ _PARTS = (
     ),
     re.compile(rf"\b(?P<part>\d[\d,]*) (?:\w+ )?{_TASKS} (?:out )?of (?:the |all )?(?P<all>\d[\d,]*)\b", re.I),
 )
+_NO_TASKS = (
+    "accelerators|annotators|attempts|authors|baselines|benchmarks|blocks|cards|categories|channels|checkpoints|chips|classes"
+    "|competitors|countries|datasets|days|devices|documents|domains|epochs|evals|evaluations|experts|families|fields|folds"
+    "|gpus|heads|hours|judges|languages|layers|leaderboards|machines|metrics|minutes|models|modules|nodes|pages|parameters"
+    "|params|participants|peers|points|processors|rollouts|runs|scores|seconds|seeds|settings|shards|shots|splits|stages"
+    "|steps|stars|subjects|suites|tokens|trials|users|votes|weeks|workers|years"
+)
+"""Of what a part may be told without a word on the benchmark's tasks."""
+_NO_NOUNS = (
+    "across|always|as|class|counts|does|equals|gives|has|his|is|its|less|loss|makes|means|minus|pass|perhaps|plus|shows|this"
+    "|thus|versus|was|yes|yields"
+)
+_PART_OF = (
+    r"(?<![\w.,/$-])(?P<part>\d[\d,]*)\s?(?:/|(?:out )?of(?: the| all)?)\s?(?P<all>\d[\d,]*\b)(?![.,]\d|[%/-]|\s?%)"
+)
+_OTHER_PARTS = (
+    re.compile(rf"{_PART_OF} (?:(?![\w-]*s\b)[\w-]+ ){{0,2}}(?!(?:{_NO_TASKS}|{_NO_NOUNS})\b)[a-z]{{3,}}s\b", re.I),
+    re.compile(
+        rf"\b(?:on|over|across|using) (?:only |about |just )?(?:the )?{_PART_OF}"
+        rf"(?!(?: [\w-]+){{0,3}} (?:{_NO_TASKS})\b)",
+        re.I,
+    ),
+)
+"""Parts of whatever else a benchmark may have: puzzles, issues, prompts."""
+_GAINED = re.compile(
+    r"\b(?:(?:ahead|answers|beats|better|best(?![- ]of)|exceeds|improves|leads|led|matches|outperforms|passes|resolves"
+    r"|solves|surpasses|wins|won)\b(?! rate)[^.;]{0,60}|(?:answer|get|pass|resolv|solv)\w* (?!rate)(?:\w+ ){0,2})$",
+    re.I,
+)
+_GAINS = re.compile(r"(?: [\w-]+){0,3} (?:correct|passed|resolved|right|solved)\b", re.I)
+"""What says that a part is the score itself: ``solves 627 of 1,000 puzzles``."""
 _TRAINING = (
     r"(?:(?:pre|post)-?)?train(?:s|ed|ing)?|fine-?tun(?:e|es|ed|ing)|RL|RLVR|SFT|DPO|reinforcement learning|distill\w+"
 )
@@ -151,10 +182,19 @@ def _sign(kind: Kind, said: str) -> tuple[Reach, int] | None:
             if found is not None:
                 return reach, found.start()
     if kind.code == "subset":
-        parts = (one for pattern in _PARTS for one in pattern.finditer(said))
+        parts = [one for pattern in _PARTS for one in pattern.finditer(said)]
+        others = (one for pattern in _OTHER_PARTS for one in pattern.finditer(said))
+        parts += [one for one in others if not _is_score(said, one)]
         begins = [one.start() for one in parts if _number(one["part"]) < _number(one["all"])]
         return ("words", begins[0]) if begins else None
     return None
+
+
+def _is_score(said: str, part: re.Match[str]) -> bool:
+    """Whether a part is what was reached, or says when."""
+    told = said[part.start("part") : part.end("all")]
+    is_time = re.fullmatch(r"\d\d?/(?:19|20)\d\d|24/7", told)
+    return bool(is_time or _GAINED.search(said[: part.start()]) or _GAINS.match(said, part.end("all")))
 
 
 def _stretches(said: str) -> Iterator[str]:
