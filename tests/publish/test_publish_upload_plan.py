@@ -183,7 +183,9 @@ def test_raw_results_may_be_left_out(cache):
     shutil.rmtree(folder / "raw")
     plan = plan_upload(opened(cache), STORE, upload_raw=False)
     assert "raw" not in plan.parts
-    assert [str(remark) for remark in plan.remarks] == ["raw.zip: not published: --no-upload-raw"]
+    assert [str(remark) for remark in plan.remarks] == [
+        "raw.zip: not published: --no-upload-raw\n    fix: if it should be: leave that option out"
+    ]
 
 
 def test_links_in_the_artifact_are_refused_by_name(cache):

@@ -84,7 +84,9 @@ class Description:
     def left_out(self, names: Collection[str]) -> list[Problem]:
         """The remarks on what a manifest that lists these objects leaves out."""
         absent = [name for name in self.absent(names) if name == RAW_ZIP]
-        return [Problem("no-raw", f"{self.url}/{name}", "not hosted: the upload left it out") for name in absent]
+        found = "not hosted: the upload left it out"
+        fix = "if it is wanted: scripts/run_upload_results.py --apply --replace, where the raw results are"
+        return [Problem("no-raw", f"{self.url}/{name}", found, fix=fix) for name in absent]
 
     def files_of(self, name: str) -> Mapping[str, FileFacts] | None:
         """The files that a zip should hold, by their names in it; None where no sidecar tells."""
@@ -126,7 +128,7 @@ def missing(where: str, found: str = "no such object") -> Problem:
 def _of_another(where: str, key: tuple[str, str], expected: tuple[str, str]) -> Iterator[Problem]:
     if key != expected:
         found = f"the artifact of {key[0]}, suite {key[1]}"
-        yield Problem("bad-artifact", where, found, f"that of {expected[0]}, suite {expected[1]}")
+        yield Problem("bad-artifact", where, found, f"that of {expected[0]}, suite {expected[1]}", UPLOAD_AGAIN)
 
 
 @contextlib.contextmanager

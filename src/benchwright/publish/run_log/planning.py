@@ -225,7 +225,7 @@ def _require_date(text: str | None) -> None:
             return
     except ValueError:
         pass
-    raise usage_error("--date", repr(text), "a date, YYYY-MM-DD")
+    raise usage_error("--date", repr(text), "a date, YYYY-MM-DD", "write it so, or leave --date out for that of set-up")
 
 
 def _is_of_this_plan(inputs: _Inputs, there: LogHeading) -> bool:
