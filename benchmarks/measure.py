@@ -208,7 +208,8 @@ def same_answer(work: str, ours: Any, peer: Any) -> None:
     """
     if not _close(ours, peer):
         found, expected = (str(one)[:200] for one in (ours, peer))
-        raise Failure(Problem("answers-differ", work, found, f"the peer's {expected}"))
+        fix = "see which of the two is right before anything is timed"
+        raise Failure(Problem("answers-differ", work, found, f"the peer's {expected}", fix))
 
 
 def _close(ours: Any, peer: Any) -> bool:

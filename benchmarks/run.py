@@ -26,7 +26,7 @@ except ModuleNotFoundError:
         raise SystemExit(3) from None
 
 from benchwright.cli import ScriptParser, Shell, run_script
-from benchwright.contract import Exit, Failure, Outcome, usage_error
+from benchwright.contract import Exit, Failure, Outcome, did_you_mean, usage_error
 
 MEASURES = {
     "help": "help",
@@ -68,7 +68,8 @@ def run_measures(args: argparse.Namespace, shell: Shell) -> Outcome:
 
     names = list(dict.fromkeys(args.names or MEASURES))
     if unknown := [name for name in names if name not in MEASURES]:
-        raise usage_error("NAME", ", ".join(unknown), f"measures among {', '.join(MEASURES)}")
+        expected, fix = f"measures among {', '.join(MEASURES)}", did_you_mean(unknown[0], MEASURES)
+        raise usage_error("NAME", ", ".join(unknown), expected, fix)
     bench = Bench(args.workspace.absolute(), quick=args.quick, talk=shell.talk)
     rows, problems = [], []
     machine = {"cores": cpu_count(), "load_before": getloadavg()[0]}

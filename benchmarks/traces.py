@@ -95,7 +95,14 @@ def _run(command: Sequence[str | Path]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         found = done.stderr.strip().rpartition("\n")[2]
-        raise Failure(Problem("missing-package", _EXTRA, found, "Harbor with its exporter"), exit=Exit.ENVIRONMENT)
+        problem = Problem(
+            "missing-package",
+            _EXTRA,
+            found,
+            "Harbor with its exporter",
+            "run this again where the package index can be reached",
+        )
+        raise Failure(problem, exit=Exit.ENVIRONMENT)
 
 
 def grow(job: Path, trials: int, source: Path | None = None) -> None:

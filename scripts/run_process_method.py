@@ -142,7 +142,7 @@ def check_options(args: argparse.Namespace) -> None:
         fix = "a call for each; scripts/publish_batch.py processes several"
         problems.append(Problem("usage", "--process", f"{len(args.method_metadata)} declarations", "one", fix))
     if args.no_inspect and not args.process:
-        problems.append(Problem("usage", "--no-inspect", "nothing is left to do", "--process with it"))
+        problems.append(Problem("usage", "--no-inspect", "nothing is left to do", "", "add --process"))
     if problems:
         raise Failure(problems, exit=Exit.USAGE)
 

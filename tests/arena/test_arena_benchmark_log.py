@@ -135,7 +135,7 @@ def test_a_log_in_another_encoding_is_refused():
     with pytest.raises(Failure) as caught:
         BenchmarkLog("# L\xe4ufe".encode("latin-1"), "LOG.md")
     assert caught.value.exit == Exit.USAGE
-    assert str(caught.value) == "LOG.md: not UTF-8 (byte 3), expected a benchmark log in UTF-8"
+    assert str(caught.value) == "LOG.md: not UTF-8 (byte 3), expected a benchmark log\n    fix: save it as UTF-8"
 
 
 def test_an_entry_that_would_read_as_two_is_refused():

@@ -182,7 +182,7 @@ NO_FOLDERS = [
 @pytest.mark.parametrize("name", NO_FOLDERS)
 def test_a_name_that_no_folder_can_have_is_refused(field, name):
     where, found, expected, fix = only_problem(MethodMetadata.from_dict, {"method": "M", field: name}, where="here")
-    assert (where, expected, fix) == (f"here: {field}", "a name that can name a folder", "")
+    assert (where, expected, fix) == (f"here: {field}", "a name that can name a folder", "correct it there")
     assert found.isprintable()
 
 
@@ -288,10 +288,10 @@ def test_only_the_place_of_a_store_is_published():
 @pytest.mark.parametrize(
     ("values", "where", "found", "expected", "fix"),
     [
-        ({"method": ""}, "method", "an empty text", "a name", ""),
-        ({"suite": ""}, "suite", "an empty text", "a name", ""),
-        ({"display_name": ""}, "display_name", "an empty text", "a name", ""),
-        ({"validation_protocol": ""}, "validation_protocol", "an empty text", "a name", ""),
+        ({"method": ""}, "method", "an empty text", "a name", "correct it there"),
+        ({"suite": ""}, "suite", "an empty text", "a name", "correct it there"),
+        ({"display_name": ""}, "display_name", "an empty text", "a name", "correct it there"),
+        ({"validation_protocol": ""}, "validation_protocol", "an empty text", "a name", "correct it there"),
         (
             {"method_type": "confg"},
             "method_type",
@@ -309,13 +309,19 @@ def test_only_the_place_of_a_store_is_published():
             "'closed-source-api' or 'with-llm'",
             "one of closed-source-api, with-llm",
         ),
-        ({"tags": "with-llm"}, "tags", "'with-llm'", "a list of texts", ""),
-        ({"tags": None}, "tags", "nothing", "a list of texts", ""),
-        ({"date": "2026-1-5"}, "date", "'2026-1-5'", "YYYY-MM-DD", ""),
-        ({"date": "2026-11-29T00:00"}, "date", "'2026-11-29T00:00'", "YYYY-MM-DD", ""),
-        ({"date": "2026-02-30"}, "date", "'2026-02-30'", "a day that exists", ""),
-        ({"date": "2026-11-2\u0669"}, "date", "'2026-11-2\u0669'", "YYYY-MM-DD", ""),
-        ({"date_introduced": "06-2017"}, "date_introduced", "'06-2017'", "YYYY, YYYY-MM or YYYY-MM-DD", ""),
+        ({"tags": "with-llm"}, "tags", "'with-llm'", "a list of texts", "correct it there"),
+        ({"tags": None}, "tags", "nothing", "a list of texts", "correct it there"),
+        ({"date": "2026-1-5"}, "date", "'2026-1-5'", "YYYY-MM-DD", "correct it there"),
+        ({"date": "2026-11-29T00:00"}, "date", "'2026-11-29T00:00'", "YYYY-MM-DD", "correct it there"),
+        ({"date": "2026-02-30"}, "date", "'2026-02-30'", "a day that exists", "correct it there"),
+        ({"date": "2026-11-2\u0669"}, "date", "'2026-11-2\u0669'", "YYYY-MM-DD", "correct it there"),
+        (
+            {"date_introduced": "06-2017"},
+            "date_introduced",
+            "'06-2017'",
+            "YYYY, YYYY-MM or YYYY-MM-DD",
+            "correct it there",
+        ),
         (
             {"name": "X"},
             "name",
@@ -363,15 +369,15 @@ def test_only_the_place_of_a_store_is_published():
             "cache_kwargs",
             "a mapping",
             "a mapping of names to plain values, 'bucket' and 'prefix' to texts",
-            "",
+            "correct it there",
         ),
-        ({"verified": "no"}, "verified", "'no'", "true or false", ""),
-        ({"can_hpo": 1}, "can_hpo", "the number 1", "true or false", ""),
-        ({"is_bag": None}, "is_bag", "nothing", "true or false", ""),
+        ({"verified": "no"}, "verified", "'no'", "true or false", "correct it there"),
+        ({"can_hpo": 1}, "can_hpo", "the number 1", "true or false", "correct it there"),
+        ({"is_bag": None}, "is_bag", "nothing", "true or false", "correct it there"),
         ({"date_introduced": 2017}, "date_introduced", "the number 2017", "text", "quote it: date_introduced: '2017'"),
-        ({"ag_key": ["GBM"]}, "ag_key", "a list", "text", ""),
-        ({"compute": None}, "compute", "nothing", "text", ""),
-        ({"cache_root": 3}, "cache_root", "the number 3", "a path", ""),
+        ({"ag_key": ["GBM"]}, "ag_key", "a list", "text", "correct it there"),
+        ({"compute": None}, "compute", "nothing", "text", "correct it there"),
+        ({"cache_root": 3}, "cache_root", "the number 3", "a path", "correct it there"),
         (
             {"artifact_dir": "a", "cache_root": "b"},
             "artifact_dir",
@@ -414,7 +420,12 @@ def test_name_and_suffix_exclude_each_other_on_every_type(method_type):
 
 
 def test_a_missing_method_is_named_without_a_name():
-    assert only_problem(MethodMetadata.from_dict, {}) == ("MethodMetadata: method", "nothing", "text", "")
+    assert only_problem(MethodMetadata.from_dict, {}) == (
+        "MethodMetadata: method",
+        "nothing",
+        "text",
+        "correct it there",
+    )
 
 
 def test_all_problems_are_told_at_once_and_a_mistyped_field_brings_no_second_one():
@@ -450,7 +461,7 @@ def test_what_a_constructor_sets_cannot_be_given_to_it():
 def test_unknown_fields_are_named_with_close_ones_beside_other_problems():
     assert problems_of(MethodMetadata.config, method="M", dispay_name="x", date="soon") == [
         ("MethodMetadata 'M': dispay_name", "not a field of a method", "", "did you mean 'display_name'?"),
-        ("MethodMetadata 'M': date", "'soon'", "YYYY-MM-DD", ""),
+        ("MethodMetadata 'M': date", "'soon'", "YYYY-MM-DD", "correct it there"),
     ]
 
 
@@ -565,18 +576,23 @@ def test_an_alias_bomb_is_refused_before_it_grows():
 def test_values_of_the_wrong_yaml_type_are_named_with_the_line_to_write():
     text = "method: 3\ndate: 2026-11-29\ndate_introduced: 2017\nverified: 'yes'\ntags: [1]\n1: x\ndisplay_name: 1e3\n"
     assert problems_of(MethodMetadata.from_yaml, text) == [
-        ("metadata.yaml", "the number 1 as a key", "the names of fields", ""),
+        ("metadata.yaml", "the number 1 as a key", "the names of fields", "correct it there"),
         ("metadata.yaml: method", "the number 3", "text", "quote it: method: '3'"),
-        ("metadata.yaml: tags", "a list", "a list of texts", ""),
+        ("metadata.yaml: tags", "a list", "a list of texts", "correct it there"),
         ("metadata.yaml: date", "the date 2026-11-29", "text", "quote it: date: '2026-11-29'"),
         ("metadata.yaml: date_introduced", "the number 2017", "text", "quote it: date_introduced: '2017'"),
-        ("metadata.yaml: verified", "'yes'", "true or false", ""),
+        ("metadata.yaml: verified", "'yes'", "true or false", "correct it there"),
     ], "1e3 is text in YAML 1.1, which tabarena reads the same way"
 
 
 def test_a_number_too_long_to_print_is_still_a_problem():
     text = f"method: M\ndate: 0x{'f' * 20_000}\n"
-    assert only_problem(MethodMetadata.from_yaml, text) == ("metadata.yaml: date", "a very long number", "text", "")
+    assert only_problem(MethodMetadata.from_yaml, text) == (
+        "metadata.yaml: date",
+        "a very long number",
+        "text",
+        "correct it there",
+    )
     where, found, *_ = only_problem(MethodMetadata.from_yaml, f"method: M\ndate: {'9' * 20_000}\n")
     assert where == "metadata.yaml"
     assert found.startswith("not plain YAML: Exceeds the limit")
@@ -603,7 +619,7 @@ def test_files_that_cannot_be_read_are_problems(tmp_path):
         f"{missing}/metadata.yaml",
         "no such file or directory",
         expected,
-        "",
+        "process the method again with scripts/run_process_method.py",
     )
     (tmp_path / "metadata.yaml").write_bytes(b"method: caf\xe9\n")
     where, found, *_ = only_problem(MethodMetadata.from_yaml, tmp_path)
@@ -613,7 +629,7 @@ def test_files_that_cannot_be_read_are_problems(tmp_path):
     (tmp_path / "broken.yaml").write_text("methd: M\n")
     assert problems_of(MethodMetadata.from_yaml, tmp_path / "broken.yaml") == [
         (f"{tmp_path}/broken.yaml: methd", "not a field of a method", "", "did you mean 'method' or 'method_type'?"),
-        (f"{tmp_path}/broken.yaml: method", "nothing", "text", ""),
+        (f"{tmp_path}/broken.yaml: method", "nothing", "text", "correct it there"),
     ]
 
 
@@ -706,5 +722,5 @@ def test_something_else_is_refused():
         "MethodMetadata",
         "an object of type object",
         "an object with a method's fields",
-        "",
+        "name a declaration that makes one",
     )

@@ -70,7 +70,7 @@ def test_a_key_may_appear_once():
     method = MethodMetadata(method="M", suite="s")
     with pytest.raises(Failure) as caught:
         MethodCollection([method, method])
-    assert str(caught.value) == "method 'M': twice in suite 's', expected once"
+    assert str(caught.value) == "method 'M': twice in suite 's', expected once\n    fix: take one out"
 
 
 def test_a_collection_grows_into_a_new_one_and_gives_rows():

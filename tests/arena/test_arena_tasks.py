@@ -59,7 +59,7 @@ def test_a_split_may_appear_once():
 
 def test_an_unknown_vocabulary_is_refused():
     assert problems_of(TaskSet, [], vocabulary="tabrena") == [
-        ("vocabulary", "'tabrena'", "'tabarena' or 'beyondarena'", "")
+        ("vocabulary", "'tabrena'", "'tabarena' or 'beyondarena'", "did you mean 'tabarena'?")
     ]
 
 
@@ -198,7 +198,12 @@ def test_unknown_names_and_broken_syntax_are_told_at_once(v01):
 @pytest.mark.parametrize("expression", [3, {"lite"}, ["lite", 3], [["lite", ["x"]]], b"lite"])
 def test_what_is_no_expression_is_refused(v01, expression):
     assert problems_of(v01.select, expression) == [
-        ("subset", repr(expression), "a name, a list of expressions, or a list of such lists", "")
+        (
+            "subset",
+            repr(expression),
+            "a name, a list of expressions, or a list of such lists",
+            'write it such as "lite", ["lite", "binary"] or [["binary"], ["regression"]]',
+        )
     ]
 
 
@@ -304,16 +309,21 @@ def test_wrong_values_are_told_at_once():
         required_dtypes=["txt"],
         n_train_samples=[1],
     ) == [
-        ("subset", "4", "a name, a list of expressions, or a list of such lists", ""),
-        ("task subset: dataset_names", "'anneal'", "a list of texts", ""),
-        ("task subset: task_ids", "[1.5]", "a list of texts or numbers", ""),
-        ("task subset: n_train_samples", "[1]", "two numbers, None for an open end", ""),
+        (
+            "subset",
+            "4",
+            "a name, a list of expressions, or a list of such lists",
+            'write it such as "lite", ["lite", "binary"] or [["binary"], ["regression"]]',
+        ),
+        ("task subset: dataset_names", "'anneal'", "a list of texts", "correct it there"),
+        ("task subset: task_ids", "[1.5]", "a list of texts or numbers", "correct it there"),
+        ("task subset: n_train_samples", "[1]", "two numbers, None for an open end", "correct it there"),
         ("task subset: problem_types", "'regresion'", "", "did you mean 'regression'?"),
         ("task subset: required_dtypes", "'txt'", "", "did you mean 'text'?"),
-        ("task subset: split_indices", "'0_1'", "a text like 'r0f2': repeat 0, fold 2", ""),
+        ("task subset: split_indices", "'0_1'", "a text like 'r0f2': repeat 0, fold 2", "correct it there"),
     ]
     assert problems_of(TaskSubset, split_indices="r0f0") == [
-        ("task subset: split_indices", "'r0f0'", "'lite', or a list like ['r0f0', 'r0f1']", "")
+        ("task subset: split_indices", "'r0f0'", "'lite', or a list like ['r0f0', 'r0f1']", "correct it there")
     ]
 
 

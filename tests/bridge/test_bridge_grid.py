@@ -76,8 +76,10 @@ def test_every_wrong_model_and_option_is_named_at_once(mini):
     assert [str(problem) for problem in raised.value.problems] == [
         "experiment option 'verbosty': no such option\n    fix: did you mean 'verbosity' or 'model_verbosity'?",
         "model: no model is called 'XGBost'\n    fix: did you mean 'XGBoost'?",
-        "configs of LightGBM: -2, expected all, 0 or a positive number",
-        "configs of KNN: 'some', expected all, 0 or a positive number",
+        "configs of LightGBM: -2, expected all, 0 or a positive number\n"
+        "    fix: put ('LightGBM', 'all') or another number into the models",
+        "configs of KNN: 'some', expected all, 0 or a positive number\n"
+        "    fix: put ('KNN', 'all') or another number into the models",
     ]
 
 

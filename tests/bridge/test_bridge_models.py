@@ -83,7 +83,9 @@ def test_an_unknown_model_is_refused_with_close_names():
 def test_an_ambiguous_folder_is_refused_with_its_models():
     with pytest.raises(Failure) as raised:
         model_info("realmlp")
-    assert str(raised.value) == "model: 'realmlp' stands for 2 models, expected 'RealMLP' or 'RealMLP_GPU'"
+    assert str(raised.value) == (
+        "model: 'realmlp' stands for 2 models, expected 'RealMLP' or 'RealMLP_GPU'\n    fix: give one of these names"
+    )
 
 
 def test_models_without_weights_fetch_nothing():

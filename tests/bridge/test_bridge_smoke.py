@@ -335,7 +335,8 @@ def test_settings_that_are_no_dict_are_refused(extra):
     failure = failure_of("KNN", extra_hyperparameters=extra)
     assert failure.exit == Exit.USAGE
     assert str(failure) == (
-        f'SMOKE_EXTRA_HYPERPARAMETERS: {extra!r}, expected a dict of hyperparameters such as {{"device": "cpu"}}'
+        f'SMOKE_EXTRA_HYPERPARAMETERS: {extra!r}, expected a dict of hyperparameters such as {{"device": "cpu"}}\n'
+        "    fix: correct it in the run script"
     )
 
 
@@ -397,7 +398,8 @@ def test_a_folder_that_is_no_checkout_is_refused(tmp_path):
     failure = failure_of("KNN", checkout=tmp_path)
     assert failure.exit == Exit.USAGE
     assert str(failure) == (
-        f"checkout: there is no {tmp_path / IN_CHECKOUT}, expected a TabArena checkout, which has {IN_CHECKOUT}"
+        f"checkout: there is no {tmp_path / IN_CHECKOUT}, expected a TabArena checkout, which has {IN_CHECKOUT}\n"
+        "    fix: give the top folder of the checkout"
     )
 
 
@@ -406,5 +408,6 @@ def test_settings_without_a_problem_type_of_the_model_are_refused(tmp_path):
     failure = failure_of("KNN", checkout=checkout(tmp_path, text))
     assert failure.exit == Exit.USAGE
     assert str(failure) == (
-        "model KNeighbors: its smoke settings have quantile, expected one of binary, multiclass, regression"
+        "model KNeighbors: its smoke settings have quantile, expected one of binary, multiclass, regression\n"
+        "    fix: correct problem_types in its smoke settings"
     )

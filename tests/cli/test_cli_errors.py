@@ -29,7 +29,8 @@ REFUSALS = {
               "correct its permissions, or name another path"),
     "EROFS": (3, "no-permission", "/data: read-only file system, expected a path you may use",
               "correct its permissions, or name another path"),
-    "ENOENT": (3, "not-found", "/data: no such file or directory, expected an existing path", ""),
+    "ENOENT": (3, "not-found", "/data: no such file or directory, expected an existing path",
+               "correct the path, or make what is missing"),
     "ENOTDIR": (3, "not-a-folder", "/data: not a directory, expected a folder at every step of it",
                 "move the file away, or name another path"),
     "EEXIST": (3, "in-the-way", "/data: file exists, expected a folder, or nothing, there",
@@ -97,8 +98,13 @@ def test_a_refusal_without_a_name_of_its_own_is_told():
 def test_where_a_refusal_happened():
     assert told(refusal("EISDIR", "/data/.a.tmp", None, "/data/a"))[2].startswith("/data/a: is a directory, ")
     assert told(refusal("ENOENT", b"/data/b\xff"))[2].startswith("/data/b\udcff: ")
-    assert told(refusal("ENOENT"))[2] == "the current folder: no such file or directory, expected an existing path"
-    assert told(refusal("ENOENT", ""))[2] == "'': no such file or directory, expected an existing path"
+    assert told(refusal("ENOENT"))[2] == (
+        "the current folder: no such file or directory, expected an existing path\n"
+        "    fix: change into a folder that is there"
+    )
+    assert told(refusal("ENOENT", ""))[2] == (
+        "'': no such file or directory, expected an existing path\n    fix: correct the path, or make what is missing"
+    )
     assert told(refusal("EMFILE"))[2].startswith("this machine: too many open files, ")
     assert told(MemoryError())[1:] == (
         "out-of-memory",

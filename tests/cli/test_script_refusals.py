@@ -182,7 +182,10 @@ def test_a_current_folder_that_is_gone_is_told(script, words, places, capsys, mo
     shutil.rmtree(places.folder)
     code, (problem,) = told(capsys, script, words)
     assert (code, problem["code"]) == (3, "not-found")
-    assert line(problem) == "the current folder: no such file or directory, expected an existing path"
+    assert line(problem) == (
+        "the current folder: no such file or directory, expected an existing path\n"
+        "    fix: change into a folder that is there"
+    )
 
 
 def test_a_note_that_is_not_utf_8_is_told_and_the_log_left_alone(places, capsys):

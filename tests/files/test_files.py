@@ -194,7 +194,10 @@ def test_a_workspace_is_a_path(workspace, said):
     with pytest.raises(Failure) as caught:
         RunPaths(workspace, "demo")
     assert caught.value.exit == Exit.USAGE
-    assert str(caught.value) == f"workspace: {said}, expected a folder's path, in UTF-8"
+    assert str(caught.value) == (
+        f"workspace: {said}, expected a folder's path, in UTF-8\n"
+        "    fix: give another, by --workspace or as WORKSPACE in the run script"
+    )
 
 
 def test_a_relative_workspace_needs_a_current_folder(tmp_path, monkeypatch):

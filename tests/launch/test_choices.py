@@ -104,7 +104,7 @@ def test_a_scope_of_one_problem_type_has_one_leaderboard():
 def test_a_model_without_search_space_runs_its_default():
     assert chosen("Nori", fake_memory_for_estimates=24).num_configs == 0
     assert str(refused("Nori", configs="5", fake_memory_for_estimates=24)) == (
-        "--configs: 5 for Nori, which has no search space, expected 0"
+        "--configs: 5 for Nori, which has no search space, expected 0\n    fix: leave --configs out"
     )
 
 
@@ -113,7 +113,8 @@ def test_a_small_search_space_is_run_whole():
     assert (made.num_configs, made.why["num_configs"]) == (5, "its search space has no more; all would be 200")
     assert chosen("PerpetualBooster", configs="5").num_configs == 5
     assert str(refused("PerpetualBooster", configs="6")) == (
-        "--configs: 6 for PerpetualBooster: 6 random configs, more than its search space has, expected at most 5"
+        "--configs: 6 for PerpetualBooster: 6 random configs, more than its search space has, expected at most 5\n"
+        "    fix: --configs 5, or leave it out to take as many"
     )
 
 
@@ -122,7 +123,10 @@ def test_a_number_that_was_edited_into_the_script_is_refused_by_setup(tmp_path):
     with pytest.raises(Failure) as caught:
         setup_jobs(plan)
     assert caught.value.exit == Exit.USAGE
-    assert str(caught.value) == ("configs of PerpetualBooster: 6, more than its search space has, expected at most 5")
+    assert str(caught.value) == (
+        "configs of PerpetualBooster: 6, more than its search space has, expected at most 5\n"
+        "    fix: put ('PerpetualBooster', 5) into the job's models in the run script"
+    )
 
 
 @pytest.mark.parametrize(("text", "value"), [("all", "all"), ("0", 0), ("25", 25)])
@@ -179,7 +183,9 @@ def test_what_skypilot_cannot_take_is_refused_at_once():
         ("--partition", "'p' for a run on SkyPilot, which has no partitions"),
         ("--accelerators", "no memory is on record for 'L4', and TabM is a GPU model"),
     ]
-    with pytest.raises(Failure, match=r"L4:1 for KNeighbors, which runs on the CPU, expected nothing for a CPU model"):
+    with pytest.raises(
+        Failure, match=r"L4:1 for KNeighbors, which runs on the CPU, expected none\n    fix: leave --accel"
+    ):
         chosen("KNN", scheduler="skypilot", accelerators="L4:1")
 
 
@@ -218,7 +224,8 @@ def test_a_partition_without_cards_is_none_for_a_gpu_model():
 def test_a_cpu_model_has_no_gpu_memory():
     assert str(refused("XGBoost", fake_memory_for_estimates=96)) == (
         "--fake-memory-for-estimates: 96 for XGBoost, which runs on the CPU, "
-        "expected nothing: a CPU model's estimate is held against the machine's RAM"
+        "expected nothing: a CPU model's estimate is held against the machine's RAM\n"
+        "    fix: leave --fake-memory-for-estimates out"
     )
 
 
@@ -248,7 +255,10 @@ def test_all_wrong_values_are_named_at_once(tmp_path):
 
 def test_a_scope_without_tasks_is_refused():
     failure = refused("Nori", subset=["binary"], fake_memory_for_estimates=8)
-    assert str(failure) == "--subset: binary with regression is nothing of Mini arena, expected a scope with tasks"
+    assert str(failure) == (
+        "--subset: binary with regression is nothing of Mini arena, expected a scope with tasks\n"
+        "    fix: leave a --subset out: all that are given must hold"
+    )
 
 
 def test_a_wrong_file_of_partitions_stops_a_plan_that_is_right_otherwise(tmp_path):

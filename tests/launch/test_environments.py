@@ -232,7 +232,10 @@ def test_a_folder_to_search_must_be_one(tmp_path):
     with pytest.raises(Failure) as caught:
         find_pythons(ROOT, search=[tmp_path / "none"])
     assert caught.value.exit == Exit.USAGE
-    assert str(caught.value) == f"--search: {tmp_path / 'none'} is no folder, expected a folder that holds environments"
+    assert str(caught.value) == (
+        f"--search: {tmp_path / 'none'} is no folder, expected a folder that holds environments\n"
+        "    fix: give the folder above your environments, or leave --search out"
+    )
 
 
 # What a model needs.
@@ -465,7 +468,8 @@ def test_the_commands_that_make_an_environment(clone, tmp_path, monkeypatch):
     with pytest.raises(Failure) as caught:
         making_commands(ROOT, tmp_path)
     expected = f"{tmp_path} holds no tabarena project, expected a TabArena checkout: packages/tabarena/pyproject.toml"
-    assert (caught.value.exit, str(caught.value)) == (Exit.USAGE, f"--checkout: {expected}")
+    fix = "give the top folder of the checkout, or leave --checkout out"
+    assert (caught.value.exit, str(caught.value)) == (Exit.USAGE, f"--checkout: {expected}\n    fix: {fix}")
 
 
 # The command.

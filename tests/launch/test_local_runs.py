@@ -208,14 +208,16 @@ def test_a_damaged_record_of_another_plan_stops_no_run(paths):
     assert run_local(paths, identity="aaaaaaaa").ok == 1
 
 
-@pytest.mark.parametrize("parallel", [0, -1, 13, 100_000])
-def test_more_side_by_side_than_a_machine_bears_is_refused(paths, monkeypatch, parallel):
+@pytest.mark.parametrize(("parallel", "nearest"), [(0, 1), (-1, 1), (13, 12), (100_000, 12)])
+def test_more_side_by_side_than_a_machine_bears_is_refused(paths, monkeypatch, parallel, nearest):
     monkeypatch.setattr(local, "processors", lambda: 3)
     set_up(paths, [["write-a"]])
     with pytest.raises(Failure) as caught:
         run_local(paths, parallel)
     assert caught.value.exit == Exit.USAGE
-    assert str(caught.value) == f"parallel: {parallel}, expected 1 to 12: this machine has 3 CPUs"
+    assert str(caught.value) == (
+        f"parallel: {parallel}, expected 1 to 12: this machine has 3 CPUs\n    fix: --parallel {nearest}"
+    )
     assert not paths.logs.exists()
 
 

@@ -35,10 +35,10 @@ def test_a_users_own_file_adds_and_wins(tmp_path, monkeypatch):
     [
         ("", "NoneType, expected a mapping of partitions"),
         ("- a", "list, expected a mapping of partitions"),
-        ("a: [", "YAML of the form"),
-        ("\x00", "YAML of the form"),
+        ("a: [", "expected YAML\n    fix: correct it; the top of "),
+        ("\x00", "expected YAML\n    fix: correct it; the top of "),
         ("a: 80", "a: 80, expected a mapping such as {gpu_memory: 80}"),
-        ("1: {}", "1: a name that YAML reads as int, expected text, in quotes"),
+        ("1: {}", "1: a name that YAML reads as int, expected text\n    fix: put it into quotes"),
         ("a: {gpu_memory: eighty}", "a: gpu_memory: 'eighty', expected a whole number above 0"),
         ("a: {gpu_memory: .nan}", "a: gpu_memory: nan, expected a whole number above 0"),
         ("a: {gpu_memory: true}", "a: gpu_memory: True, expected a whole number above 0"),
@@ -62,7 +62,7 @@ def test_a_file_that_is_not_there_or_not_text_is_refused(tmp_path):
     with pytest.raises(Failure, match="cannot be read"):
         read_partitions(tmp_path / "own.yaml")
     (tmp_path / "own.yaml").write_bytes(b"\xff\xfe\xfa")
-    with pytest.raises(Failure, match="YAML of the form"):
+    with pytest.raises(Failure, match="expected YAML\n    fix: correct it"):
         read_partitions(tmp_path / "own.yaml")
 
 

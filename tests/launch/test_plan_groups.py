@@ -20,6 +20,9 @@ from benchwright.launch import (
     identity_of,
 )
 
+IN_PLAN = "correct it in the plan of the run script, then take the step again"
+MODEL = 'a registered name, or (name, "all" or a number of random configs)'
+
 
 def plan(*jobs, **changes):
     return BenchmarkPlan(
@@ -100,61 +103,76 @@ def test_every_problem_is_named_at_once():
         )
     )
     assert problems == [
-        "benchmark_name | 'a/b' | letters, digits, '.', '_' and '-', at most 128 characters | ",
-        "resources_setup: memory_limit | 0 | a number above 0 | ",
-        "scheduler_setup: bundle_size_per_dataset['iris'] | 1.5 | a whole number of at least 1 | ",
-        "scheduler_setup: parallel | 0 | a whole number of at least 1 | ",
-        "model_jobs[0].models | ('KNN', -1) | a registered name, or (name, \"all\" or a number of random configs) | ",
+        "benchmark_name | 'a/b' | letters, digits, '.', '_' and '-', at most 128 characters | "
+        "give it so, by --name or as BENCHMARK_NAME in the run script",
+        f"resources_setup: memory_limit | 0 | a number above 0 | {IN_PLAN}",
+        f"scheduler_setup: bundle_size_per_dataset['iris'] | 1.5 | a whole number of at least 1 | {IN_PLAN}",
+        f"scheduler_setup: parallel | 0 | a whole number of at least 1 | {IN_PLAN}",
+        f"model_jobs[0].models | ('KNN', -1) | {MODEL} | {IN_PLAN}",
         "model_jobs[0].resources: num_cpu | no such field |  | did you mean 'num_cpus' or 'num_gpus'?",
-        'model_jobs[1].models | none | a registered name, or (name, "all" or a number of random configs) | ',
+        f"model_jobs[1].models | none | {MODEL} | name one, or take this job out of the plan",
         "model_jobs[1].scheduler: parallel | no such field |  | one of bundle_size, bundle_size_per_dataset, "
         "large_dataset_n_features, large_dataset_n_samples",
-        "model_jobs[2].scheduler: bundle_size | 0 | a whole number of at least 1 | ",
-        'model_jobs[3].models | 5 | a registered name, or (name, "all" or a number of random configs) | ',
-        'model_jobs[3].models | {} | a registered name, or (name, "all" or a number of random configs) | ',
-        "model_jobs[3].resources: time_limit | inf | a number above 0 | ",
-        "model_jobs[3].resources: num_gpus | True | a whole number of at least 0 | ",
-        "model_jobs | 'a b' | a name of letters, digits, '.', '_' and '-', at most 64 | ",
+        f"model_jobs[2].scheduler: bundle_size | 0 | a whole number of at least 1 | {IN_PLAN}",
+        f"model_jobs[3].models | 5 | {MODEL} | {IN_PLAN}",
+        f"model_jobs[3].models | {{}} | {MODEL} | {IN_PLAN}",
+        f"model_jobs[3].resources: time_limit | inf | a number above 0 | {IN_PLAN}",
+        f"model_jobs[3].resources: num_gpus | True | a whole number of at least 0 | {IN_PLAN}",
+        "model_jobs | 'a b' | a name of letters, digits, '.', '_' and '-', at most 64 | "
+        "rename this ModelJob in the run script",
     ]
 
 
 def test_a_plan_without_jobs_is_refused():
-    assert refused(plan()) == ["model_jobs | none | at least one ModelJob | "]
+    assert refused(plan()) == [
+        'model_jobs | none | at least one ModelJob | put ModelJob(("NAME", "all")) into model_jobs of the run script, '
+        "with the model's name"
+    ]
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"arena": None}, "arena | None | the name of an arena, or an opened one"),
+        (
+            {"arena": None},
+            "arena | None | the name of an arena, or an opened one | mini, tabarena or beyondarena as the plan's arena",
+        ),
         (
             {"path_setup": PathSetup("/w", python_path=None)},
-            "python_path | None | the path of a Python, an absolute one where the current folder is gone",
+            "python_path | None | the path of a Python, an absolute one where the current folder is gone | "
+            "give the run script a whole path as PYTHON_PATH",
         ),
-        ({"path_setup": PathSetup(7)}, "workspace | '7': no path | a folder's path, in UTF-8"),
+        (
+            {"path_setup": PathSetup(7)},
+            "workspace | '7': no path | a folder's path, in UTF-8 | "
+            "give another, by --workspace or as WORKSPACE in the run script",
+        ),
         (
             {"benchmark_name": None},
-            "benchmark_name | None | letters, digits, '.', '_' and '-', at most 128 characters",
+            "benchmark_name | None | letters, digits, '.', '_' and '-', at most 128 characters | "
+            "give it so, by --name or as BENCHMARK_NAME in the run script",
         ),
         (
             {"model_jobs": [ModelJob("KNN", resources="fast")]},
-            "model_jobs[0].resources | 'fast' | a mapping of fields to their values",
+            f"model_jobs[0].resources | 'fast' | a mapping of fields to their values | {IN_PLAN}",
         ),
         (
             {"model_jobs": [ModelJob("KNN", scheduler=None)]},
-            "model_jobs[0].scheduler | None | a mapping of fields to their values",
+            f"model_jobs[0].scheduler | None | a mapping of fields to their values | {IN_PLAN}",
         ),
         (
             {"model_jobs": [ModelJob("KNN", name=["a"])]},
-            "model_jobs | \"['a']\" | a name of letters, digits, '.', '_' and '-', at most 64",
+            "model_jobs | \"['a']\" | a name of letters, digits, '.', '_' and '-', at most 64 | "
+            "rename this ModelJob in the run script",
         ),
         (
             {"model_jobs": [ModelJob(("KNN", 99_999_999))]},
-            "model_jobs[0].models | ('KNN', 99999999) | at most 10,000 configs of a model",
+            f"model_jobs[0].models | ('KNN', 99999999) | at most 10,000 configs of a model | {IN_PLAN}",
         ),
     ],
 )
 def test_a_value_of_a_wrong_type_or_size_is_named(changes, said):
-    assert refused(plan(ModelJob("KNN"), **changes)) == [f"{said} | "]
+    assert refused(plan(ModelJob("KNN"), **changes)) == [said]
 
 
 def test_a_wrong_scope_says_whose_it_is():
@@ -165,19 +183,20 @@ def test_a_wrong_scope_says_whose_it_is():
 def test_names_within_a_group_must_agree():
     assert refused(plan(ModelJob("KNN", name="a"), ModelJob("Linear", name="b"))) == [
         "model_jobs | jobs that differ in nothing but their models are named 'a' and 'b' | one name for them | "
+        "name them alike in the run script, or put their models into one ModelJob"
     ]
 
 
 def test_two_groups_need_two_names():
     assert refused(plan(ModelJob("KNN", name="a"), ModelJob("Linear", name="a", ignore_cache=True))) == [
         "model_jobs | jobs named 'a' differ in resources, scheduler, tasks, experiment or ignore_cache"
-        " | a name of its own for each kind | "
+        " | a name of its own for each kind | rename all but one kind of these jobs in the run script"
     ]
 
 
 def test_options_must_be_plain_data():
     (problem,) = refused(plan(ModelJob("KNN", experiment={"verbosity": object})))
-    assert problem.endswith("is not JSON serializable | plain numbers, texts, lists and mappings of them | ")
+    assert problem.endswith("is not JSON serializable | plain numbers, texts, lists and mappings of them | " + IN_PLAN)
 
 
 BASE = plan(ModelJob(("KNN", 0), name="cpu"))

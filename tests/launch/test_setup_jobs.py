@@ -299,7 +299,10 @@ def test_a_file_in_a_folders_place_is_named(tmp_path, place, step):
     with pytest.raises(Failure) as caught:
         step(plan(workspace))
     assert caught.value.exit == Exit.ENVIRONMENT
-    assert str(caught.value) == f"{file}: no folder, expected one, for what this run writes"
+    assert str(caught.value) == (
+        f"{file}: no folder, expected one, for what this run writes\n"
+        "    fix: move it away, or give the run script another WORKSPACE"
+    )
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [file]
 
 

@@ -236,7 +236,10 @@ def test_a_closed_queue_is_an_end(watched):
 def test_wrong_usage_is_64_and_no_answer_no_end(watched):
     watched.jobs("RUNNING")
     assert watched.once(bundles=4)[0] == 64
-    assert watched.once(bundles=4)[2] == "n_bundles: 4 given, and the queue has 3\n"
+    assert watched.once(bundles=4)[2] == (
+        "n_bundles: 4 given, and the queue has 3\n"
+        "    fix: take the queue and the number from one line of setup's commands\n"
+    )
     assert watched.once(queue="s3://results/nothing")[0] == 64
     assert watched.once(queue=f"{watched.run.uri}/queue/demo-9")[0] == 64
     done = subprocess.run([str(SCRIPT), "x"], capture_output=True, text=True, check=False)

@@ -206,18 +206,21 @@ def test_jobs_with_and_without_a_gpu_agree_with_the_cards_memory(tmp_path):
     assert failure.exit == Exit.USAGE
     assert [str(problem) for problem in failure.problems] == [
         "model_jobs[0].resources: 1 GPU and no fake_memory_for_estimates, expected the card's memory in GB, so that "
-        "parallel folds are planned by it and not by the machine's RAM",
-        "model_jobs[1].resources: fake_memory_for_estimates 80 and no GPU, expected num_gpus beside it, or neither: "
-        "without a GPU, estimates are held against the machine's RAM",
+        "parallel folds are planned by it and not by the machine's RAM\n"
+        "    fix: put it beside num_gpus in the run script, as nvidia-smi shows it where the card is",
+        "model_jobs[1].resources: fake_memory_for_estimates 80 and no GPU, expected both or neither: without a GPU, "
+        "estimates are held against the machine's RAM\n"
+        "    fix: put num_gpus beside it in the run script, or take it out",
     ]
 
 
 def test_models_are_launched_on_what_they_run_on(tmp_path):
     failure = refused(plan(tmp_path, ModelJob(["KNN", "TabM"], name="both"), ModelJob(["Linear"], "gpu", CARD)))
     assert [str(problem) for problem in failure.problems] == [
-        "model job both: no GPU for TabM, which runs on one, expected a ModelJob of its own with num_gpus and "
-        "fake_memory_for_estimates",
-        "model job gpu: 1 GPU for Linear, which runs on the CPU, expected a ModelJob of its own without it",
+        "model job both: no GPU for TabM, which runs on one, expected a GPU\n"
+        "    fix: give it a ModelJob with num_gpus and fake_memory_for_estimates in the run script",
+        "model job gpu: 1 GPU for Linear, which runs on the CPU, expected none\n"
+        "    fix: give it a ModelJob without num_gpus and fake_memory_for_estimates in the run script",
     ]
 
 
@@ -246,12 +249,18 @@ def test_values_that_cannot_be_meant_are_all_named(tmp_path):
 
 def test_a_python_that_the_submit_script_could_not_read_is_refused(tmp_path):
     failure = refused(plan(tmp_path, path_setup=PathSetup(tmp_path, '/my "bin"/python')))
-    assert str(failure) == "python_path: '/my \"bin\"/python', expected a path without quotes and backslashes"
+    assert str(failure) == (
+        "python_path: '/my \"bin\"/python', expected a path without quotes and backslashes\n"
+        "    fix: link its environment to a plain name with ln -s, and give PYTHON_PATH the Python below that"
+    )
 
 
 def test_a_workspace_whose_logs_slurm_could_not_name_is_refused(tmp_path):
     failure = refused(plan(tmp_path / "back\\slash"))
-    assert str(failure) == f"workspace: '{tmp_path}/back\\\\slash/slurm_out/demo', expected a path without backslashes"
+    assert str(failure) == (
+        f"workspace: '{tmp_path}/back\\\\slash/slurm_out/demo', expected a path without backslashes\n"
+        "    fix: give the run script another WORKSPACE"
+    )
 
 
 def test_a_jobs_time_is_not_what_the_plan_runs(tmp_path):

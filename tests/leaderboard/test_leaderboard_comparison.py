@@ -173,5 +173,6 @@ def test_two_results_on_one_split_are_refused(published_input):
 
     assert str(caught.value) == (
         f"DemoLogisticSystem @ {SUITE}: more than one result on local_breast_cancer-498b8450f429 0, "
-        "expected one on each split"
+        "expected one on each split\n"
+        "    fix: leave out all but one of each"
     )

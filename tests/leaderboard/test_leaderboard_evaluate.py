@@ -352,7 +352,9 @@ def test_every_wrong_setting_of_methods_is_named_at_once(booster):
 
 def test_unknown_subsets_and_no_methods_are_wrong_usage(booster):
     assert refusal(booster, EvalMethod("LightGBM"), subsets=[["regresion"]]).exit == Exit.USAGE
-    assert str(refusal(booster)) == "methods: none, expected at least one EvalMethod"
+    assert str(refusal(booster)) == (
+        "methods: none, expected at least one EvalMethod\n    fix: put EvalMethod(MODEL) into methods of the run script"
+    )
     assert refusal(booster, EvalMethod("LightGBM"), subsets=[]).exit == Exit.USAGE
 
 

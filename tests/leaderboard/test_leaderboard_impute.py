@@ -85,7 +85,8 @@ def test_a_fallback_without_results_is_refused(published_input):
     assert str(caught.value) == (
         "XGB (default): no result among those of DemoLogisticSystem, GBM (default), GBM (tuned + ensemble), "
         "GBM (tuned), LR (default), LR (tuned + ensemble), LR (tuned), RF (default), "
-        "expected results of the method that stands in for missing ones"
+        "expected results of the method that stands in for missing ones\n"
+        "    fix: add its results, or let another method stand in"
     )
 
 
@@ -98,5 +99,6 @@ def test_a_method_with_two_identities_is_refused(published_input):
 
     assert str(caught.value) == (
         "GBM (tuned): rows that differ in config_type or ta_suite, "
-        "expected one type, config type, artifact name and suite for each method"
+        "expected one type, config type, artifact name and suite for each method\n"
+        "    fix: give one of them a result_suffix of its own"
     )

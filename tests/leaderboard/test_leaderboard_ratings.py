@@ -111,27 +111,33 @@ def test_holes_are_refused_method_by_method():
 def test_one_method_alone_is_refused(golden_results):
     alone = golden_results[golden_results["method"] == "m1"]
 
-    assert str(refusal(alone)) == "results: 1 method(s), expected two or more to compare"
+    assert str(refusal(alone)) == (
+        "results: 1 method(s), expected two or more to compare\n    fix: add another's results"
+    )
 
 
 def test_fewer_than_two_bootstraps_are_wrong_usage(golden_results):
     failure = refusal(golden_results, n_bootstraps=1)
 
     assert failure.exit == Exit.USAGE
-    assert str(failure) == "n_bootstraps: 1, expected at least 2, since intervals are their percentiles"
+    assert str(failure) == (
+        "n_bootstraps: 1, expected at least 2, since intervals are their percentiles\n    fix: leave it out to take 200"
+    )
 
 
 def test_a_missing_column_is_named(golden_results):
     failure = refusal(golden_results.drop(columns=["time_infer_s"]))
 
-    assert str(failure) == "results: no column time_infer_s"
+    assert str(failure) == "results: no column time_infer_s\n    fix: make it by results_frame"
 
 
 def test_rows_without_a_name_are_refused(golden_results):
     unnamed = golden_results.astype({"fold": float})
     unnamed.loc[3, ["method", "fold"]] = None
 
-    assert str(refusal(unnamed)) == "results: rows without method, fold"
+    assert str(refusal(unnamed)) == (
+        "results: rows without method, fold\n    fix: complete these rows, or leave them out"
+    )
 
 
 def test_the_first_rating_of_a_process_runs_on_one_thread():

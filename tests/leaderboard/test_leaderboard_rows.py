@@ -31,7 +31,8 @@ def test_rows_of_splits_that_the_arena_has_not_are_listed(published_input, arena
     assert str(problem) == (
         "DemoLogisticSystem, GBM (default), GBM (tuned + ensemble), GBM (tuned), LR (default), LR (tuned + ensemble), "
         "LR (tuned), RF (default): 21 result(s) on splits that the arena has not, left out: titanic 0, 1, 2, "
-        "expected splits of the local arena"
+        "expected splits of the local arena\n"
+        "    fix: look at them by themselves: no leaderboard of this arena has a place for them"
     )
 
 
@@ -108,6 +109,9 @@ def test_columns_that_a_table_lacks_take_the_published_defaults():
     assert (frame.at[0, "method_type"], frame.at[0, "imputed"], frame.at[0, "config_type"]) == ("baseline", False, None)
 
 
+AGAIN = "process the method again with scripts/run_process_method.py, or fetch it with scripts/fetch_method.py"
+
+
 def refusal(table: pa.Table) -> str:
     with pytest.raises(Failure) as caught:
         results_frame([table], where="model_results")
@@ -117,7 +121,8 @@ def refusal(table: pa.Table) -> str:
 def test_a_table_of_something_else_is_refused():
     assert refusal(pa.table({"dataset": ["d"], "score": [1.0]})) == (
         "model_results: no column fold, method, metric_error, time_train_s, time_infer_s, metric, problem_type "
-        "among dataset, score, expected the columns of hpo_results or model_results tables"
+        "among dataset, score, expected the columns of hpo_results or model_results tables\n"
+        f"    fix: {AGAIN}"
     )
 
 
@@ -126,8 +131,11 @@ def test_columns_of_the_wrong_type_are_named_at_once(published_input):
 
     assert refusal(pa.Table.from_pandas(odd)).splitlines() == [
         "model_results: fold: values of type double, expected whole numbers",
+        f"    fix: {AGAIN}",
         "model_results: method: values of type int64, expected text",
+        f"    fix: {AGAIN}",
         "model_results: metric_error: values of type string, expected numbers",
+        f"    fix: {AGAIN}",
     ]
 
 
@@ -135,7 +143,7 @@ def test_a_row_without_its_method_is_refused(published_input):
     holes = published_input.assign(method=[None, *published_input["method"][1:]])
 
     assert refusal(pa.Table.from_pandas(holes)) == (
-        "model_results: method: 1 row(s) without it, expected complete rows"
+        f"model_results: method: 1 row(s) without it, expected complete rows\n    fix: {AGAIN}"
     )
 
 

@@ -147,5 +147,8 @@ def test_wrong_credentials_are_told(seaweed):
 def test_a_folder_is_no_bucket(tmp_path):
     with pytest.raises(Failure) as caught:
         open_reader(f"local:{tmp_path}")
-    assert str(caught.value) == f"local:{tmp_path}: a folder, expected gs://BUCKET, s3://BUCKET or r2://BUCKET"
+    assert str(caught.value) == (
+        f"local:{tmp_path}: a folder, expected gs://BUCKET, s3://BUCKET or r2://BUCKET\n"
+        "    fix: name a bucket, or give the folder by its plain path"
+    )
     assert caught.value.exit is Exit.USAGE

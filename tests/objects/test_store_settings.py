@@ -49,7 +49,10 @@ def test_an_address_that_is_none_is_a_usage_error(text):
 def test_no_bucket_is_ever_supplied():
     with pytest.raises(Failure) as failure:
         StoreLocation("r2", "")
-    assert str(failure.value) == "r2://: no bucket: '', expected r2://BUCKET/PREFIX"
+    assert str(failure.value) == (
+        "r2://: no bucket: '', expected r2://BUCKET/PREFIX\n"
+        "    fix: correct it where the store is named, an option, the environment or the metadata"
+    )
 
 
 @pytest.mark.parametrize("text", ["s3://user:q7Q7@bucket/x", "s3://user:q7/Q7@bucket/x", "r2://q7@bucket", "gs:q7@b"])
@@ -59,7 +62,8 @@ def test_a_password_in_an_address_is_not_told(text):
     assert "q7" not in str(failure.value) and "Q7" not in str(failure.value)
     if text.endswith("/x"):
         assert str(failure.value) == (
-            "s3://[hidden]@bucket/x: no bucket: with a user or a password, expected s3://BUCKET/PREFIX"
+            "s3://[hidden]@bucket/x: no bucket: with a user or a password, expected s3://BUCKET/PREFIX\n"
+            "    fix: correct it where the store is named, an option, the environment or the metadata"
         )
 
 

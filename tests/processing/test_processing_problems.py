@@ -45,7 +45,10 @@ def problems_of(results, metadata):
 
 def test_no_results(metadata):
     problem = problems_of([], metadata)["no-results"]
-    assert str(problem) == "LightGBM: no result that can be read, expected the results of one method"
+    assert str(problem) == (
+        "LightGBM: no result that can be read, expected the results of one method\n"
+        "    fix: run its items again, then process again"
+    )
 
 
 def test_duplicates_name_both_files(results, metadata):

@@ -166,11 +166,12 @@ def test_every_problem_of_a_manifest_is_told_at_once(folder):
         "'jbos': no such key\n    fix: one of accept_finding, accept_mismatch, backend, cache_hpo_trajectories, "
         "cache_raw, data, expect_validation_protocol, ignore_metadata_mismatch, method, method_metadata, replace, "
         "replace_raw, repo, store, upload_raw",
-        "method 1: backend: 'slurm', expected local or ray",
+        "method 1: backend: 'slurm', expected local or ray\n    fix: correct it there",
         "method 1: 'metod': no such key\n    fix: did you mean 'method'?",
-        "method 1: replace: the number 1, expected true or false",
-        "method 1: upload_raw: 'no', expected true or false",
-        f"method 1: data: {folder}/nowhere is no folder, expected the path of a folder of results",
+        "method 1: replace: the number 1, expected true or false\n    fix: correct it there",
+        "method 1: upload_raw: 'no', expected true or false\n    fix: correct it there",
+        f"method 1: data: {folder}/nowhere is no folder, expected the path of a folder of results\n"
+        "    fix: correct it there; paths are relative to the manifest",
         "method 1: RandomForest: cache_type: 'local', which names no store, expected r2 or s3\n    fix: declare one: "
         f"scripts/set_method_info.py demo.info:forest_method_metadata --repo '{folder}/a checkout' "
         '--set cache_type=r2 --set \'cache_kwargs={"bucket": "BUCKET", "prefix": "PREFIX"}\', '
@@ -178,11 +179,13 @@ def test_every_problem_of_a_manifest_is_told_at_once(folder):
         "method 2: demo.info:forrest_method_metadata: no forrest_method_metadata in src/demo/info.py, expected a "
         "name that a method is declared under\n    fix: did you mean 'forest_method_metadata' or "
         "'hosted_method_metadata' or 'system_method_metadata'?",
-        "method 3: method_metadata: missing, expected MODULE:ATTR",
-        "method 4: 'LinearModel', expected a mapping with data and method_metadata",
-        "method 5: accept_mismatch: 'is_bag', expected a list of fields",
-        "method 5: store: ftp://bucket: no store, expected local:FOLDER, gs://BUCKET/PREFIX, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX",
-        "method 6: expect_validation_protocol: 'tabarina', expected tabarena or beyondarena",
+        "method 3: method_metadata: missing, expected MODULE:ATTR\n    fix: add it there",
+        "method 4: 'LinearModel', expected a mapping with data and method_metadata\n    fix: correct it there",
+        "method 5: accept_mismatch: 'is_bag', expected a list of fields\n    fix: correct it there",
+        "method 5: store: ftp://bucket: no store, expected local:FOLDER, gs://BUCKET/PREFIX, s3://BUCKET/PREFIX or "
+        "r2://BUCKET/PREFIX\n"
+        "    fix: correct it where the store is named, an option, the environment or the metadata",
+        "method 6: expect_validation_protocol: 'tabarina', expected tabarena or beyondarena\n    fix: correct it there",
         f"method 8: accept_finding: 'nonsense', which is none of them, expected a list of codes\n    fix: one of "
         f"{', '.join(LOSSES)}",
         "method 8: accept_finding: 'trunkated', which is none of them, expected a list of codes\n    "
@@ -192,8 +195,8 @@ def test_every_problem_of_a_manifest_is_told_at_once(folder):
         "method 9: cache_hpo_trajectories: false, for LightGBM, which is tuned: it cannot be uploaded without them, "
         "expected true\n    fix: take it out; scripts/run_process_method.py --no-cache-hpo-trajectories is for a look "
         "at home",
-        "method 9: cache_raw: false, for LightGBM, whose raw copies are to be uploaded, expected true, or upload_raw: "
-        "false with it",
+        "method 9: cache_raw: false, for LightGBM, whose raw copies are to be uploaded, expected true\n"
+        "    fix: take it out, or add upload_raw: false",
         f"method 7: 'LinearModel' of '{SUITE}' again, as in method 6, expected each method once\n    "
         "fix: take one out, or give the other run a suite of its own",
     ]
@@ -203,8 +206,10 @@ def test_what_all_methods_share_is_wrong_once(folder):
     exit, problems = problems_of(manifest(folder, FOREST, WRONG, repo="no checkout", store="ftp:"))
     assert exit == Exit.USAGE
     assert problems == [
-        f"repo: {folder}/no checkout is no folder, expected the path of a checkout",
-        "store: ftp:: no store, expected local:FOLDER, gs://BUCKET/PREFIX, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX",
+        f"repo: {folder}/no checkout is no folder, expected the path of a checkout\n"
+        "    fix: correct it there; paths are relative to the manifest",
+        "store: ftp:: no store, expected local:FOLDER, gs://BUCKET/PREFIX, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX\n"
+        "    fix: correct it where the store is named, an option, the environment or the metadata",
     ]
 
 

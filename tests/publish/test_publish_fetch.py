@@ -272,8 +272,9 @@ def test_an_artifact_without_a_manifest_is_fetched_and_what_could_not_be_compare
     report = fetched(store, cache)
     assert report.written
     assert [str(remark) for remark in report.remarks] == [
-        f"{store.url}/{PREFIX}/manifest.json: not there: its digests could not be compared; sizes, checksums inside "
-        "the zips and tables were\n    fix: uploaded by a program that writes none"
+        f"{store.url}/{PREFIX}/manifest.json: not there: uploaded by a program that writes none; its digests could "
+        "not be compared; sizes, checksums inside the zips and tables were\n"
+        "    fix: the next scripts/run_upload_results.py --apply writes it"
     ]
     assert not fetched(store, cache).written
     (artifact_folder(cache) / "processed" / "metadata.json").write_text("{}")

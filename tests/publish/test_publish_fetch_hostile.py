@@ -280,7 +280,8 @@ def test_without_a_manifest_the_sidecars_digests_are_compared(store, planned, ca
     assert [(remark.code, remark.found) for remark in report.remarks] == [
         (
             "no-manifest",
-            "not there: its files were compared with the digests in provenance.json, for which nothing else speaks",
+            "not there: uploaded by a program that writes none; its files were compared with the digests in "
+            "provenance.json, for which nothing else speaks",
         ),
         ("extra-object", "1 bytes that are no part of this artifact"),
     ]

@@ -242,7 +242,7 @@ def test_what_is_replaced_must_be_live(tmp_path):
         "    fix: did you mean 'reg.info:z' or 'reg.info:d' or 'reg.info:a'?"
     )
     assert str(refusal(repository, replaces="reg.info:b")) == (
-        "reg.info:b: in methods_superseded already, expected a live entry"
+        "reg.info:b: in methods_superseded already, expected a live entry\n    fix: name a live entry, or none"
     )
 
 
@@ -272,7 +272,9 @@ def test_half_a_swap_is_not_taken_for_one(tmp_path):
     failure = refusal(repository, "reg.info:a", replaces="reg.info:b")
     assert failure.problems[0].found == "registered already, as a, and reg.info:b is not in methods_superseded"
     failure = refusal(repository, "reg.info:a", rollback=True, replaces="reg.info:b")
-    assert str(failure) == "reg.info:b: not in methods_superseded, expected what was replaced"
+    assert str(failure) == (
+        "reg.info:b: not in methods_superseded, expected what was replaced\n    fix: leave --replaces out"
+    )
 
 
 def test_a_run_without_a_suite_is_not_ready(tmp_path):

@@ -661,15 +661,18 @@ def test_a_secret_in_the_script_is_hidden(run, monkeypatch):
     assert 'gpu_partition="[hidden]"' in run.plan().entry
 
 
+WRITTEN_OUT = 'expected a text, written out\n    fix: write it at the top of the script, as NAME = "..."'
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("", "{script}: no BENCHMARK_NAME at its top, expected a text, written out"),
-        ("BENCHMARK_NAME = 3", "{script}:31: BENCHMARK_NAME is 3, expected a text, written out"),
-        ("BENCHMARK_NAME = name()", "{script}:31: BENCHMARK_NAME is a call of name(...), expected a text, written out"),
+        ("", "{script}: no BENCHMARK_NAME at its top, " + WRITTEN_OUT),
+        ("BENCHMARK_NAME = 3", "{script}:31: BENCHMARK_NAME is 3, " + WRITTEN_OUT),
+        ("BENCHMARK_NAME = name()", "{script}:31: BENCHMARK_NAME is a call of name(...), " + WRITTEN_OUT),
         (
             "BENCHMARK_NAME = 'a'\nBENCHMARK_NAME += 'b'",
-            "{script}:31: BENCHMARK_NAME is bound in 2 places, expected a text, written out",
+            "{script}:31: BENCHMARK_NAME is bound in 2 places, " + WRITTEN_OUT,
         ),
         (
             "BENCHMARK_NAME = '<benchmark_name>'",
@@ -678,7 +681,8 @@ def test_a_secret_in_the_script_is_hidden(run, monkeypatch):
         ),
         (
             "BENCHMARK_NAME = '../up'",
-            "benchmark_name: '../up', expected letters, digits, '.', '_' and '-', at most 128 characters",
+            "benchmark_name: '../up', expected letters, digits, '.', '_' and '-', at most 128 characters\n"
+            "    fix: give it so, by --name or as BENCHMARK_NAME in the run script",
         ),
     ],
 )
@@ -722,7 +726,10 @@ def test_everything_that_is_wrong_is_said_at_once(run, tmp_path):
         ("no-log", str(tmp_path / "none.md")),
         ("module", "models.info"),
     ]
-    assert str(caught.value.problems[0]) == "--date: '2030-02-30', expected a date, YYYY-MM-DD"
+    assert str(caught.value.problems[0]) == (
+        "--date: '2030-02-30', expected a date, YYYY-MM-DD\n"
+        "    fix: write it so, or leave --date out for that of set-up"
+    )
     assert str(caught.value.problems[4]) == (
         f"{tmp_path}/none.md: no such file or directory, expected a benchmark log\n"
         "    fix: name it with --log FILE; a new log starts as an empty file"
@@ -784,7 +791,7 @@ def test_a_log_that_may_not_be_written_is_refused_where_something_is_to_be_writt
     [
         ("pipe", "no regular file, expected a benchmark log"),
         ("folder", "is a directory, expected a benchmark log"),
-        ("latin-1", "not UTF-8 (byte 3), expected a benchmark log in UTF-8"),
+        ("latin-1", "not UTF-8 (byte 3), expected a benchmark log\n    fix: save it as UTF-8"),
     ],
 )
 def test_what_is_no_log_is_told(run, kind, found):

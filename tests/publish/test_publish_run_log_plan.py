@@ -383,32 +383,44 @@ def test_any_literal_takes_the_place_of_its_name(tmp_path_factory, value, call):
     assert calls_of(plan) == calls_of(source)
 
 
+MEND = "\n    fix: mend it there"
+
+
 @pytest.mark.parametrize(
     ("source", "message"),
     [
         (
             "MODEL = 1\n",
-            "{path}: no function setup(), expected one function setup(), whose body is the plan",
+            "{path}: no function setup(), expected one function setup(), whose body is the plan\n"
+            "    fix: give a script of scripts/new_benchmark.py",
         ),
         (
             "def setup():\n    pass\n\n\ndef setup():\n    pass\n",
-            "{path}:5: 2 functions setup() at its top level, expected one function setup(), whose body is the plan",
+            "{path}:5: 2 functions setup() at its top level, expected one function setup(), whose body is the plan\n"
+            "    fix: give a script of scripts/new_benchmark.py",
         ),
-        ("def setup(:\n", "{path}:1: not Python: invalid syntax, expected a run script"),
-        ("x = 1\0\n", "{path}: not Python: source code string cannot contain null bytes, expected a run script"),
-        ("# \udcff\nx = 1\n", "{path}: not Python: invalid or missing encoding declaration, expected a run script"),
+        ("def setup(:\n", "{path}:1: not Python: invalid syntax, expected a run script" + MEND),
+        ("x = 1\0\n", "{path}: not Python: source code string cannot contain null bytes, expected a run script" + MEND),
+        (
+            "# \udcff\nx = 1\n",
+            "{path}: not Python: invalid or missing encoding declaration, expected a run script" + MEND,
+        ),
         (
             "def setup():\n    pass  # \udcff\n# 2\n# 3\n",
             "{path}: not Python: 'utf-8' codec can't decode byte 0xff in position 25: invalid start byte, expected a "
-            "run script",
+            "run script" + MEND,
         ),
         (
             "def setup():\n    Plan(name=1, name=2)\n",
-            "{path}:2: not Python: keyword argument repeated: name, expected a run script",
+            "{path}:2: not Python: keyword argument repeated: name, expected a run script" + MEND,
         ),
-        ("# coding: latin-9x\n", "{path}: not Python: unknown encoding: latin-9x, expected a run script"),
-        ("x = " + "(" * 10_000, "{path}:1: not Python: too many nested parentheses, expected a run script"),
-        ("#" * (2**20 + 1), "{path}: more than 1,048,576 bytes, expected a file within that limit"),
+        ("# coding: latin-9x\n", "{path}: not Python: unknown encoding: latin-9x, expected a run script" + MEND),
+        ("x = " + "(" * 10_000, "{path}:1: not Python: too many nested parentheses, expected a run script" + MEND),
+        (
+            "#" * (2**20 + 1),
+            "{path}: more than 1,048,576 bytes, expected a file within that limit\n"
+            "    fix: make it smaller, or name another",
+        ),
     ],
 )
 def test_what_is_no_run_script_is_refused(tmp_path, source, message):

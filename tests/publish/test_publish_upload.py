@@ -136,7 +136,8 @@ def test_objects_of_no_artifact_are_named_and_left_alone(store, planned):
     report = upload(planned(store), store)
     assert report.verification.ok
     assert [str(remark) for remark in report.verification.remarks] == [
-        f"{store.url}/{PREFIX}/notes/readme.txt: 1 bytes that are no part of this artifact"
+        f"{store.url}/{PREFIX}/notes/readme.txt: 1 bytes that are no part of this artifact\n"
+        "    fix: nothing reads it; remove it there if it is yours"
     ]
 
 

@@ -142,8 +142,9 @@ def test_without_a_manifest_it_says_what_could_be_shown(unlisted):
         "results/model_results.parquet": "read back whole: every row can be read",
     }
     assert [str(remark) for remark in verification.remarks] == [
-        f"{unlisted.url}/{PREFIX}/manifest.json: not there: its digests could not be compared; sizes, "
-        "checksums inside the zips and tables were\n    fix: uploaded by a program that writes none"
+        f"{unlisted.url}/{PREFIX}/manifest.json: not there: uploaded by a program that writes none; its digests "
+        "could not be compared; sizes, checksums inside the zips and tables were\n"
+        "    fix: the next scripts/run_upload_results.py --apply writes it"
     ]
 
 
@@ -179,7 +180,8 @@ def test_without_a_manifest_the_digests_of_the_sidecar_are_compared(store, plann
         "results/model_results.parquet": "read back: size and digest are those that provenance.json lists",
     }
     assert [remark.found for remark in verification.remarks] == [
-        "not there: its files were compared with the digests in provenance.json, for which nothing else speaks"
+        "not there: uploaded by a program that writes none; its files were compared with the digests in "
+        "provenance.json, for which nothing else speaks"
     ]
     upload(planned(store, other_results), store, replace=True)
     sidecar = next(one for one in planned(store).objects if one.name == "provenance.json")

@@ -45,6 +45,11 @@ def said(row):
     return row.match, row.severity
 
 
+def told(row):
+    """The row as a problem, in words, without what mends it."""
+    return str(row.problem("m:x", "mend it")).removesuffix("\n    fix: mend it")
+
+
 def test_all_fields_of_a_config_in_order(genuine):
     compared = compare(genuine["LightGBM"], GBM)
     assert [(row.field, row.inferred, row.provided, *said(row)) for row in compared] == [
@@ -95,7 +100,7 @@ def test_a_difference_fails_until_it_is_accepted(genuine, changes, field, found)
     metadata = replace(GBM, **changes)
     row = rows(genuine["LightGBM"], metadata)[field]
     assert row.fails
-    assert str(row.problem("m:x")) == f"m:x: {field}: {found}"
+    assert told(row) == f"m:x: {field}: {found}"
     assert not rows(genuine["LightGBM"], metadata, accept=[field])[field].fails
     assert not rows(genuine["LightGBM"], metadata, accept_all=True)[field].fails
     other = next(name for name in FIELDS if name != field)
@@ -111,7 +116,7 @@ def test_type_differs(genuine):
 def test_an_accepted_difference_stays_in_sight(genuine):
     row = rows(genuine["LightGBM"], replace(GBM, can_hpo=False), accept=["can_hpo"])["can_hpo"]
     assert (*said(row), row.accepted) == ("NO", "error", True)
-    assert str(row.problem("m:x")) == "m:x: can_hpo: False (6 configs, accepted), expected True"
+    assert told(row) == "m:x: can_hpo: False (6 configs, accepted), expected True"
 
 
 # Defect 1 of the peer: of an HPO method it infers no default, which passes for a match, and processing dies of it.
@@ -120,7 +125,7 @@ def test_tuned_methods_must_declare_a_default_that_exists(genuine):
     for options in ({}, {"accept": ["config_default"]}, {"accept_all": True}):
         undeclared = rows(found, replace(GBM, config_default=None), **options)["config_default"]
         assert (*said(undeclared), undeclared.inferred, undeclared.fails) == ("not declared", "error", CONFIG, True)
-    assert str(undeclared.problem("m:x")) == (
+    assert told(undeclared) == (
         "m:x: config_default: not declared (6 configs, by the _c1 rule; trajectories start from the default), "
         f"expected '{CONFIG}'"
     )
@@ -190,10 +195,11 @@ def test_a_systems_gpu_is_proved_by_its_memory_or_left_to_the_declaration(tmp_pa
     add_result(tmp_path / "unseen", SYSTEM, source=RAW / SYSTEM)
     hint = rows(inferred(tmp_path / "unseen"), gpu)["compute"]
     assert (*said(hint), hint.fails) == ("?", "warn", False)
-    doubt = hint.problem("m:x")
+    doubt = hint.problem("m:x", "mend it")
     assert (doubt.code, str(doubt)) == (
         "metadata-doubtful",
-        "m:x: compute: 'gpu' (not inferable: no num_gpus is recorded; torch saw no GPU in the one result)",
+        "m:x: compute: 'gpu' (not inferable: no num_gpus is recorded; torch saw no GPU in the one result)"
+        "\n    fix: mend it",
     )
 
 
@@ -201,7 +207,7 @@ def test_a_systems_gpu_is_proved_by_its_memory_or_left_to_the_declaration(tmp_pa
 def test_outer_fits_say_why_they_are_no_configs():
     found = inferred(PROTOCOLS / "outer")
     row = rows(found, replace(GBM, can_hpo=False, config_default=None))["method_type"]
-    assert str(row.problem("m:x")) == (
+    assert told(row) == (
         "m:x: method_type: 'config' (outer fits keep no predictions: declare a baseline, or run it with validation), "
         "expected 'baseline'"
     )
@@ -218,7 +224,7 @@ def test_a_method_is_not_its_own_suite(genuine):
     for options in ({}, {"accept": ["suite"]}, {"accept_all": True}):
         row = rows(genuine["LightGBM"], replace(GBM, suite="LightGBM"), **options)["suite"]
         assert (*said(row), row.fails) == ("NO", "error", True)
-    assert str(row.problem("m:x")) == "m:x: suite: 'LightGBM' (the suite is the method's name, as when it is not set)"
+    assert told(row) == "m:x: suite: 'LightGBM' (the suite is the method's name, as when it is not set)"
     assert "suite" not in rows(genuine["LightGBM"], GBM)
 
 

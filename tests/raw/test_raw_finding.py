@@ -152,7 +152,10 @@ def test_missing_folder_is_wrong_usage(tmp_path) -> None:
     with pytest.raises(Failure) as failure:
         find_results(tmp_path / "nowhere")
     assert failure.value.exit == Exit.USAGE
-    assert str(failure.value) == f"{tmp_path}/nowhere: no such folder, expected a run's folder or its data folder"
+    assert (
+        str(failure.value)
+        == f"{tmp_path}/nowhere: no such folder, expected a run's folder or its data folder\n    fix: correct the path"
+    )
 
 
 def test_tree_without_results_is_one_problem(tmp_path) -> None:

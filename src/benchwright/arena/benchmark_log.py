@@ -45,7 +45,7 @@ class BenchmarkLog:
             self.content.decode()
         except UnicodeDecodeError as error:
             found = f"not UTF-8 (byte {error.start})"
-            raise usage_error(self.where, found, "a benchmark log in UTF-8", code="not-text") from None
+            raise usage_error(self.where, found, "a benchmark log", "save it as UTF-8", code="not-text") from None
 
     @cached_property
     def headings(self) -> tuple[LogHeading, ...]:

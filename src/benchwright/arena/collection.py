@@ -26,7 +26,7 @@ class MethodCollection:
         repeated = [key for key, count in Counter(entry.key for entry in self.methods).items() if count > 1]
         if repeated:
             raise Failure(
-                Problem("repeated-method", f"method {method!r}", f"twice in suite {suite!r}", "once")
+                Problem("repeated-method", f"method {method!r}", f"twice in suite {suite!r}", "once", "take one out")
                 for method, suite in repeated
             )
 

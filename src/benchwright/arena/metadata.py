@@ -195,8 +195,8 @@ class MethodMetadata:
         if isinstance(other, MethodMetadata):
             return other
         if not (hasattr(other, "method") and hasattr(other, "method_type")):
-            problem = Problem("metadata-type", "MethodMetadata", describe(other), "an object with a method's fields")
-            raise Failure(problem, exit=Exit.USAGE)
+            expected, fix = "an object with a method's fields", "name a declaration that makes one"
+            raise Failure(Problem("metadata-type", "MethodMetadata", describe(other), expected, fix), exit=Exit.USAGE)
         known = {name: getattr(other, name) for name in _NAMES if hasattr(other, name)}
         return cls.from_dict({**known, **_unknown_facts(other)})
 
@@ -287,7 +287,7 @@ def _unknown_field(key: Any, where: str) -> Problem:
     if key in _RUNTIME_FIELDS:
         return Problem(code, f"{where}: {key}", "a path of one machine", "facts that hold everywhere", "drop the line")
     if not isinstance(key, str):
-        return Problem(code, where, f"{describe(key)} as a key", "the names of fields")
+        return Problem(code, where, f"{describe(key)} as a key", "the names of fields", "correct it there")
     if is_private(key):
         return Problem(code, where, "a name that must not be published", "the names of fields", "take it out")
     shown = key if key.isprintable() and len(key) < 60 else describe(key)

@@ -40,6 +40,7 @@ _OPTIONAL_TEXTS = (
 )
 _FLAGS = ("is_bag", "has_raw", "has_processed", "has_results", "verified")
 _PATHS = ("artifact_dir", "cache_root")
+_THERE = "correct it there"
 _NEVER_EMPTY = ("method", "suite", "name", "display_name", "validation_protocol")
 _NAMES_OF_FOLDERS = ("method", "suite", "config_default", "name")
 """What becomes a folder of a cache, of a store or of an artifact."""
@@ -112,7 +113,7 @@ class _Findings:
         self._where = where
         self._unreadable: set[str] = set()
 
-    def add(self, code: str, field: str, found: str, expected: str, fix: str = "") -> None:
+    def add(self, code: str, field: str, found: str, expected: str, fix: str = _THERE) -> None:
         if code in ("metadata-type", "metadata-private"):
             self._unreadable.add(field)
         self.problems.append(Problem(code, f"{self._where}: {field}", found, expected, fix))
@@ -137,7 +138,7 @@ def _check_types(findings: _Findings) -> None:
     for field, value in findings.values.items():
         expected = _expected_type(field, value)
         if expected is not None and findings.readable(field):
-            fix = f"quote it: {field}: '{value}'" if expected == "text" and _is_unquoted_text(value) else ""
+            fix = f"quote it: {field}: '{value}'" if expected == "text" and _is_unquoted_text(value) else _THERE
             findings.add("metadata-type", field, describe(value), expected, fix)
 
 

@@ -28,7 +28,9 @@ def read(path: Path) -> dict[Any, Any]:
     try:
         content = read_bytes(path, limit=_LARGEST)
     except OSError as error:
-        raise _unreadable(str(path), said(error), "a method's metadata") from None
+        fix = "process the method again with scripts/run_process_method.py"
+        problem = Problem("metadata-unreadable", str(path), said(error), "a method's metadata", fix)
+        raise Failure(problem, exit=Exit.USAGE) from None
     except Failure as failure:
         raise Failure(failure.problems, exit=Exit.USAGE) from None
     return parse(content, str(path))
@@ -94,7 +96,7 @@ def dump(values: dict[str, Any]) -> str:
 
 
 def _unreadable(where: str, found: str, expected: str) -> Failure:
-    return Failure(Problem("metadata-unreadable", where, found, expected), exit=Exit.USAGE)
+    return Failure(Problem("metadata-unreadable", where, found, expected, "correct it there"), exit=Exit.USAGE)
 
 
 def _one_line(error: yaml.YAMLError) -> str:

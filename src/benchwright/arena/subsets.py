@@ -204,7 +204,13 @@ def views(expression: Expression) -> list[list[str]]:
         if all(isinstance(view, list | tuple) and all(isinstance(text, str) for text in view) for view in united):
             return [list(view) for view in united]
     raise Failure(
-        Problem("subset", "subset", repr(expression), "a name, a list of expressions, or a list of such lists"),
+        Problem(
+            "subset",
+            "subset",
+            repr(expression),
+            "a name, a list of expressions, or a list of such lists",
+            'write it such as "lite", ["lite", "binary"] or [["binary"], ["regression"]]',
+        ),
         exit=Exit.USAGE,
     )
 

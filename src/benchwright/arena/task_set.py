@@ -9,7 +9,7 @@ from typing import Any
 from benchwright.arena.split import Split
 from benchwright.arena.subsets import VOCABULARIES, Expression
 from benchwright.arena.task_subset import TaskSubset
-from benchwright.contract import Failure, Problem, usage_error
+from benchwright.contract import Failure, Problem, did_you_mean, usage_error
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -27,13 +27,15 @@ class TaskSet:
         object.__setattr__(self, "splits", tuple(splits))
         object.__setattr__(self, "vocabulary", vocabulary)
         if vocabulary not in VOCABULARIES:
-            raise usage_error("vocabulary", repr(vocabulary), " or ".join(map(repr, VOCABULARIES)))
+            fix = did_you_mean(vocabulary, VOCABULARIES)
+            raise usage_error("vocabulary", repr(vocabulary), " or ".join(map(repr, VOCABULARIES)), fix)
         seen: set[tuple[str, int, int]] = set()
         problems = []
         for split in self.splits:
             if split.coordinates in seen:
                 where = f"dataset={split.dataset} repeat={split.repeat} fold={split.fold}"
-                problems.append(Problem("repeated-split", where, "appears twice", "each split once"))
+                fix = "take one of them out"
+                problems.append(Problem("repeated-split", where, "appears twice", "each split once", fix))
             seen.add(split.coordinates)
         if problems:
             raise Failure(problems)

@@ -155,7 +155,7 @@ class TaskSubset:
                 yield _problem("split_indices", repr(text), "a text like 'r0f2': repeat 0, fold 2")
 
 
-def _problem(name: str, found: str, expected: str, fix: str = "") -> Problem:
+def _problem(name: str, found: str, expected: str, fix: str = "correct it there") -> Problem:
     return Problem("task-subset", f"task subset: {name}", found, expected, fix)
 
 

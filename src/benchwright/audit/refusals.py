@@ -40,14 +40,15 @@ def refusals(facts: EvalFacts) -> tuple[Problem, ...]:
                 facts,
                 "measurement-run",
                 "a measurement run, which is not registered",
-                fix="register nothing; if it is none: measurement no, in a manifest",
+                "",
+                "register nothing; if it is none: measurement no, in a manifest",
             ),
         )
     found = [*_of_job(facts), *_of_trials(facts), *_of_rows(facts)]
     return tuple(found)
 
 
-def _problem(facts: EvalFacts, code: str, found: str, expected: str = "", fix: str = "") -> Problem:
+def _problem(facts: EvalFacts, code: str, found: str, expected: str, fix: str) -> Problem:
     return Problem(code, facts.run_tag, found, expected, fix)
 
 
@@ -57,9 +58,8 @@ def _launch(facts: EvalFacts) -> str:
 
 def _of_job(facts: EvalFacts) -> Iterator[Problem]:
     if facts.job is None:
-        yield _problem(
-            facts, "job-unknown", f"whether its job is live is unknown ({facts.why_unknown('job')})", fix=_ASK
-        )
+        found = f"whether its job is live is unknown ({facts.why_unknown('job')})"
+        yield _problem(facts, "job-unknown", found, "", _ASK)
     elif facts.job.phase == "live":
         yield _problem(facts, "job-live", f"its job is {facts.job.state or 'live'}", "one that has ended", _WAIT)
     if facts.moving:
@@ -71,7 +71,7 @@ def _of_job(facts: EvalFacts) -> Iterator[Problem]:
             yield _problem(facts, "job-live", f"the job of row {row.id} is live", "one that has ended", _WAIT)
     for row in own(facts):
         if row.live is None:
-            yield _problem(facts, "job-unknown", f"whether the job of row {row.id} is live is unknown", fix=_ASK)
+            yield _problem(facts, "job-unknown", f"whether the job of row {row.id} is live is unknown", "", _ASK)
 
 
 def _of_trials(facts: EvalFacts) -> Iterator[Problem]:
@@ -81,11 +81,12 @@ def _of_trials(facts: EvalFacts) -> Iterator[Problem]:
             facts,
             "trials-unknown",
             f"its trials are unknown ({facts.why_unknown('trials')})",
-            fix=f"audit the folder that has its trials: {commands.again(facts)}",
+            "",
+            f"audit the folder that has its trials: {commands.again(facts)}",
         )
         return
     if not trials.attempted:
-        yield _problem(facts, "no-trials", "no trial left a result", fix=_launch(facts))
+        yield _problem(facts, "no-trials", "no trial left a result", "", _launch(facts))
         return
     resume = commands.resume_command(facts)
     if not trials.planned:

@@ -107,7 +107,8 @@ def _file_name(where: str, name: str, suffix: str) -> str:
         or name in {".", ".."}
         or len(f"{name}{suffix}".encode()) > _LONGEST_NAME
     ):
-        raise usage_error(where, repr(name), "a name that can be a folder's, at most 250 bytes")
+        fix = "rename it, without '/' and shorter where it is too long"
+        raise usage_error(where, repr(name), "a name that can be a folder's, at most 250 bytes", fix)
     return name + suffix
 
 

@@ -137,7 +137,8 @@ def _experiments(
         except Failure as failure:
             problems += failure.problems
         if configs != "all" and (isinstance(configs, str) or configs < 0):
-            problems.append(Problem("usage", f"configs of {name}", repr(configs), "all, 0 or a positive number"))
+            expected, fix = "all, 0 or a positive number", f"put {(name, 'all')} or another number into the models"
+            problems.append(Problem("usage", f"configs of {name}", repr(configs), expected, fix))
     if problems:
         raise Failure(problems, exit=Exit.USAGE)
     given: dict[str, Any] = dict(_MINI_OPTIONS) if isinstance(arena, MiniSource) else {}
@@ -165,7 +166,8 @@ def _too_many_configs(arena: ArenaSource, models: Sequence[Model]) -> list[Probl
         wanted, there = count_configs(arena, name, configs)
         if there < wanted:
             found = f"{wanted:,}, more than its search space has"
-            problems.append(Problem("too-many-configs", f"configs of {name}", found, f"at most {there:,}"))
+            fix = f"put {(name, there)} into the job's models in the run script"
+            problems.append(Problem("too-many-configs", f"configs of {name}", found, f"at most {there:,}", fix))
     return problems
 
 
@@ -199,7 +201,8 @@ def _task_metadata(arena: ArenaSource, splits: Sequence[Split]) -> Any:
         datasets = {split.dataset for split in splits}
         collection = TaskMetadataCollection.from_source(table[table["tabarena_task_name"].isin(datasets)])
     else:
-        raise usage_error("arena", arena.spec.name, "one that open_arena gives")
+        fix = 'take open_arena("mini"), open_arena("tabarena") or open_arena("beyondarena")'
+        raise usage_error("arena", arena.spec.name, "one that open_arena gives", fix)
     return collection.subset([(split.dataset, split.fold, split.repeat) for split in splits])
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchwright.arena import ArenaSource, Split
 from benchwright.bridge.network import reachable
-from benchwright.contract import Exit, Failure, Problem, some, usage_error
+from benchwright.contract import Exit, Failure, Problem, did_you_mean, some, usage_error
 from benchwright.mini import MiniSource, verify
 
 _DATASETS_HUB = "https://huggingface.co"
@@ -30,7 +30,8 @@ def materialise_tasks(arena: ArenaSource, datasets: Iterable[str], cache_dir: Pa
     first_split = {split.dataset: split for split in reversed(arena.spec.tasks.splits)}
     unknown = [name for name in wanted if name not in first_split]
     if unknown:
-        raise usage_error("datasets", ", ".join(map(repr, unknown)), f"datasets of {arena.spec.title}")
+        fix = did_you_mean(unknown[0], first_split)
+        raise usage_error("datasets", ", ".join(map(repr, unknown)), f"datasets of {arena.spec.title}", fix)
     if isinstance(arena, MiniSource):
         verify(first_split[name].task_key for name in wanted)
     elif arena.spec.name == "tabarena":

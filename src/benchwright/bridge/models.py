@@ -46,7 +46,8 @@ def registered(name: str) -> tuple[ModelInfo, Any]:
         return found[0]
     if found:
         names = " or ".join(repr(info.name) for info, _ in found)
-        raise usage_error("model", f"{name!r} stands for {len(found)} models", names, code="ambiguous-model")
+        said = f"{name!r} stands for {len(found)} models"
+        raise usage_error("model", said, names, "give one of these names", code="ambiguous-model")
     known = {known.casefold(): known for info, _ in entries for known in reversed(_names(info))}.values()
     raise usage_error("model", f"no model is called {name!r}", "", did_you_mean(name, known), code="unknown-model")
 

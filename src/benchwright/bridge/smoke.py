@@ -189,7 +189,8 @@ def _superseded(info: ModelInfo) -> Problem:
 def _checked(extra: Mapping[str, object]) -> Mapping[str, object]:
     if isinstance(extra, Mapping) and all(isinstance(name, str) for name in extra):
         return extra
-    raise usage_error("SMOKE_EXTRA_HYPERPARAMETERS", repr(extra), 'a dict of hyperparameters such as {"device": "cpu"}')
+    expected, fix = 'a dict of hyperparameters such as {"device": "cpu"}', "correct it in the run script"
+    raise usage_error("SMOKE_EXTRA_HYPERPARAMETERS", repr(extra), expected, fix)
 
 
 def _problem_types(info: ModelInfo, override: SmokeOverride) -> tuple[str, ...]:
@@ -198,7 +199,8 @@ def _problem_types(info: ModelInfo, override: SmokeOverride) -> tuple[str, ...]:
     if not types:
         found = f"its smoke settings have {', '.join(wanted) or 'no problem type'}"
         expected = f"one of {', '.join(info.problem_types) or 'binary, multiclass, regression'}"
-        raise Failure(Problem("no-problem-type", f"model {info.name}", found, expected), exit=Exit.USAGE)
+        fix = "correct problem_types in its smoke settings"
+        raise Failure(Problem("no-problem-type", f"model {info.name}", found, expected, fix), exit=Exit.USAGE)
     return types
 
 

@@ -128,7 +128,8 @@ def _shipped() -> Mapping[str, SmokeOverride]:
 def _file_in(checkout: Path) -> Path:
     file = checkout.expanduser().resolve() / IN_CHECKOUT
     if not file.is_file():
-        raise usage_error("checkout", f"there is no {file}", f"a TabArena checkout, which has {IN_CHECKOUT}")
+        expected = f"a TabArena checkout, which has {IN_CHECKOUT}"
+        raise usage_error("checkout", f"there is no {file}", expected, "give the top folder of the checkout")
     return file
 
 

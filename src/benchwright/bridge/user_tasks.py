@@ -42,7 +42,8 @@ def located(collection: TaskMetadataCollection, folder: Path) -> TaskMetadataCol
         Failure: the folder's path cannot stand in an id (exit 2).
     """
     if "|" in str(folder):
-        raise usage_error("workspace", str(folder), "a path without '|', which separates the parts of a task id")
+        expected, fix = "a path without '|', which separates the parts of a task id", "take another WORKSPACE"
+        raise usage_error("workspace", str(folder), expected, fix)
     return TaskMetadataCollection([_located(metadata, folder) for metadata in collection])
 
 

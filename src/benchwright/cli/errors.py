@@ -149,14 +149,14 @@ class _Refusal:
     """A kind of refusal of the operating system, as problems tell it."""
 
     code: str
-    expected: str = ""
-    fix: str = ""
+    expected: str
+    fix: str
     exit: Exit = Exit.ENVIRONMENT
 
 
 _FULL = _Refusal("disk-full", "free disk space", "free some space, then run this again")
 _FORBIDDEN = _Refusal("no-permission", "a path you may use", "correct its permissions, or name another path")
-_MISSING = _Refusal("not-found", "an existing path")
+_MISSING = _Refusal("not-found", "an existing path", "correct the path, or make what is missing")
 _NO_FOLDER = _Refusal("not-a-folder", "a folder at every step of it", "move the file away, or name another path")
 _TAKEN = _Refusal("in-the-way", "a folder, or nothing, there", "move it away, or name another path")
 _FOLDER = _Refusal("is-a-folder", "a file", "name a file")
@@ -207,8 +207,11 @@ def _refused(error: OSError) -> Failure | None:
     refusal = _REFUSALS.get(error.errno or 0, None if named_path is None else _OTHER)
     if refusal is None:
         return None
-    if named_path is None:
-        where = "the current folder" if refusal is _MISSING else "this machine"
+    fix = refusal.fix
+    if named_path is None and refusal is _MISSING:
+        where, fix = "the current folder", "change into a folder that is there"
+    elif named_path is None:
+        where = "this machine"
     else:
         where = (os.fsdecode(named_path) if isinstance(named_path, bytes) else str(named_path)) or "''"
-    return Failure(Problem(refusal.code, where, said(error), refusal.expected, refusal.fix), exit=refusal.exit)
+    return Failure(Problem(refusal.code, where, said(error), refusal.expected, fix), exit=refusal.exit)

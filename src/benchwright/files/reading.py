@@ -42,7 +42,8 @@ def read_bytes(path: Path | str, *, limit: int) -> bytes:
     with open_regular(path) as file:
         content = file.read(limit + 1)
     if len(content) > limit:
-        raise Failure(Problem("too-large", str(path), f"more than {limit:,} bytes", "a file within that limit"))
+        found, fix = f"more than {limit:,} bytes", "make it smaller, or name another"
+        raise Failure(Problem("too-large", str(path), found, "a file within that limit", fix))
     return content
 
 
@@ -56,7 +57,8 @@ def read_json(path: Path | str, *, limit: int = _JSON_LIMIT) -> Any:
     try:
         return json.loads(read_bytes(path, limit=limit))
     except (ValueError, RecursionError) as error:
-        raise Failure(Problem("not-json", str(path), f"not JSON: {error}", "a complete JSON file")) from error
+        fix = "have it written anew, or name another"
+        raise Failure(Problem("not-json", str(path), f"not JSON: {error}", "a complete JSON file", fix)) from error
 
 
 def digest(path: Path | str) -> str:
@@ -74,5 +76,6 @@ def inside(root: Path | str, member: str) -> Path:
     root = Path(root).resolve()
     path = (root / member).resolve()
     if not path.is_relative_to(root) or path == root:
-        raise Failure(Problem("path-escape", member, f"leaves {root}", "a path inside that folder"))
+        fix = "name it without '..', a '/' at its start and links that lead away"
+        raise Failure(Problem("path-escape", member, f"leaves {root}", "a path inside that folder", fix))
     return path

@@ -26,7 +26,10 @@ class RunPaths:
     def __post_init__(self) -> None:
         if not isinstance(self.benchmark, str) or not _NAME.fullmatch(self.benchmark):
             raise usage_error(
-                "benchmark_name", repr(self.benchmark), "letters, digits, '.', '_' and '-', at most 128 characters"
+                "benchmark_name",
+                repr(self.benchmark),
+                "letters, digits, '.', '_' and '-', at most 128 characters",
+                "give it so, by --name or as BENCHMARK_NAME in the run script",
             )
         object.__setattr__(self, "workspace", _absolute(self.workspace))
 
@@ -111,4 +114,5 @@ def _absolute(workspace: Path) -> Path:
         found = "no such user's home"
     except OSError:
         found = "a relative path, and the current folder is gone"
-    raise usage_error("workspace", f"{str(workspace)!a}: {found}", "a folder's path, in UTF-8")
+    fix = "give another, by --workspace or as WORKSPACE in the run script"
+    raise usage_error("workspace", f"{str(workspace)!a}: {found}", "a folder's path, in UTF-8", fix)

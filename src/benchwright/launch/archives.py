@@ -38,7 +38,13 @@ def unpack(archive: Path, folder: Path) -> None:
             opened.extractall(folder, filter="data")
     except (tarfile.TarError, EOFError, gzip.BadGzipFile) as error:
         raise Failure(
-            Problem("bad-archive", str(archive), f"cannot be unpacked: {error}", "an archive that setup wrote")
+            Problem(
+                "bad-archive",
+                str(archive),
+                f"cannot be unpacked: {error}",
+                "an archive that setup wrote",
+                "run setup again: it says how to close this launch, and packs anew what is missing",
+            )
         ) from None
 
 

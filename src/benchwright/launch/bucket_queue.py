@@ -37,6 +37,8 @@ _LAUNCH = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 """SkyPilot's rule for names of jobs, and a key of any store."""
 _MOST_BUNDLES = 10**7
 """More than any plan has: a number above it is damage."""
+_LOOK_IT_UP = "take it from the commands that setup printed"
+_ANEW = "run setup again: it says how to close this launch, and writes a new one of what is missing"
 DATA = "output/data"
 LEASE_SECONDS = 300.0
 
@@ -133,12 +135,12 @@ class BucketQueue:
         """
         said = self.read(self._key("launch.json"))
         if said is None:
-            raise usage_error(self.url, "no launch", "a queue that setup has written", code="no-launch")
+            raise usage_error(self.url, "no launch", "a queue that setup has written", _LOOK_IT_UP, code="no-launch")
         content = said[1]
         bundles, lease = content.get("bundles"), content.get("lease_seconds")
         is_count = isinstance(bundles, int) and 0 <= bundles <= _MOST_BUNDLES
         if not is_count or not isinstance(lease, (int, float)) or not 0 < lease < float("inf"):
-            raise Failure(Problem("bad-launch", self.url, "a damaged launch.json", "what setup wrote"))
+            raise Failure(Problem("bad-launch", self.url, "a damaged launch.json", "what setup wrote", _ANEW))
         return content
 
     def read(self, key: str) -> tuple[ObjectInfo, dict[str, Any]] | None:
@@ -159,7 +161,8 @@ class BucketQueue:
                 content = read_json(path)
                 if isinstance(content, dict):
                     return info, content
-        raise Failure(Problem("bad-object", f"{self.store.url}/{key}", "no JSON object", "what was written there"))
+        where = f"{self.store.url}/{key}"
+        raise Failure(Problem("bad-object", where, "no JSON object", "what was written there", _ANEW))
 
     def names(self, folder: str, start: str = "") -> set[str]:
         """The names of the JSON objects in one of the queue's folders that begin with ``start``, without ending."""
@@ -252,7 +255,8 @@ def check_launch(launch: str) -> str:
         Failure: it is none (exit 2).
     """
     if not _LAUNCH.fullmatch(launch):
-        raise usage_error("launch", repr(launch), "lower-case letters, digits and '-', at most 63 characters")
+        expected = "lower-case letters, digits and '-', at most 63 characters"
+        raise usage_error("launch", repr(launch), expected, _LOOK_IT_UP)
     return launch
 
 

@@ -164,7 +164,8 @@ def _unusable(file: RawFile, item: Item) -> Problem | None:
     if content == place:
         return None
     found = Item(*content, task_key=item.task_key).label()
-    return Problem("misplaced-result", file.place, f"a result of {found}", f"one of {item.label()}")
+    expected = f"one of {item.label()}"
+    return Problem("misplaced-result", file.place, f"a result of {found}", expected, "let this item run again")
 
 
 def _walk(data: Path) -> Found:

@@ -178,7 +178,8 @@ def _attempt(problems: list[Problem], work: Callable[[], _Value]) -> _Value | No
 def _python(request: Request) -> str:
     python = PathSetup(request.workspace, request.python_path or sys.executable).python
     if not python.isprintable():  # a byte that is no UTF-8 is a surrogate here, which no script can hold
-        raise usage_error("--python-path", ascii(python), "a path in printable text")
+        fix = "link its environment to a printable name with ln -s, and give the Python below that"
+        raise usage_error("--python-path", ascii(python), "a path in printable text", fix)
     return python
 
 

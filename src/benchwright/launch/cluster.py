@@ -14,6 +14,7 @@ from benchwright.contract import Exit, Failure, Problem
 from benchwright.files import RunPaths
 from benchwright.launch.record import PlanRecord
 from benchwright.launch.watch_commands import watch_array
+from benchwright.node.slurm_progress import this_user
 from benchwright.slurm import CallError, Clients, Limits, QueueRow, Trouble, brief_id, read_limits
 from benchwright.slurm.launches import read_unfinished
 from benchwright.slurm.nodes import NodeKind, read_nodes
@@ -90,7 +91,8 @@ def _watches(rows: Iterable[QueueRow], paths: RunPaths, records: Iterable[PlanRe
     for job, (command, user) in sorted({row.job: (row.command, row.user) for row in rows}.items()):
         for name, tasks, expected in launched:
             if expected is not None and command.endswith(f"/{name}"):
-                yield watch_array(sys.executable, paths, tasks, expected, job=job, user=user)
+                others = "" if user == this_user() else user
+                yield watch_array(sys.executable, paths, tasks, expected, job=job, user=others)
 
 
 def _is_ours(row: QueueRow, setup: Path) -> bool:

@@ -74,7 +74,8 @@ def find_pythons(own: Path, *, asked: Sequence[str] = (), search: Sequence[Path]
         return tuple(dict.fromkeys(_command(name) for name in asked))
     for folder in search:
         if not folder.expanduser().is_dir():
-            raise usage_error("--search", f"{folder} is no folder", "a folder that holds environments")
+            fix = "give the folder above your environments, or leave --search out"
+            raise usage_error("--search", f"{folder} is no folder", "a folder that holds environments", fix)
     folders = [own / ".venv"]
     found = [*_pythons(folders), *filter(None, [sys.executable])]
     if os.environ.get("VIRTUAL_ENV"):

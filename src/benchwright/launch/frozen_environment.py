@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import json
 import re
+import shlex
 import urllib.parse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -88,7 +89,8 @@ def read_environment(python: str, secrets: Mapping[str, str] | None = None) -> E
     try:
         answer = answer_of(python, _PROBE, seconds=ANSWER_SECONDS)
     except NoAnswer as reason:
-        problem = Problem("no-python", f"python_path: {python}", str(reason), "the Python that fits")
+        fix = "correct PYTHON_PATH in the run script, then run setup again"
+        problem = Problem("no-python", f"python_path: {python}", str(reason), "the Python that fits", fix)
         raise Failure(problem, exit=Exit.ENVIRONMENT) from None
     requirements, editable = [], {}
     problems: list[Problem] = []
@@ -141,7 +143,9 @@ def _checkouts(editable: Mapping[str, Path], secrets: Mapping[str, str]) -> list
     for name, folder in editable.items():
         top = git(folder, "rev-parse", "--show-toplevel")
         if top is None:
-            problems.append(Problem("no-checkout", name, f"installed from {folder}, no git checkout", "a checkout"))
+            place = f"installed from {folder}, no git checkout"
+            fix = f"git init {shlex.quote(str(folder))}, or install it from an index; then run setup again"
+            problems.append(Problem("no-checkout", name, place, "a checkout", fix))
             continue
         project = folder.resolve().relative_to(Path(top).resolve())
         places.setdefault(Path(top), {})[name] = str(project)

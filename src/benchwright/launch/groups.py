@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from benchwright.arena import TaskSubset, did_you_mean
 from benchwright.contract import Exit, Failure, Problem
-from benchwright.launch.checks import gpu_memory_problems, model_problems, plan_problems, value_problems
+from benchwright.launch.checks import IN_PLAN, gpu_memory_problems, model_problems, plan_problems, value_problems
 from benchwright.launch.plan import BenchmarkPlan, ModelChoice, ModelJob, ResourcesSetup, SchedulerSetup, is_choice
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -99,12 +99,19 @@ def _group(index: int, members: Sequence[tuple[ModelJob, Group]], problems: list
                 "model_jobs",
                 f"jobs that differ in nothing but their models are named {' and '.join(map(repr, names))}",
                 "one name for them",
+                "name them alike in the run script, or put their models into one ModelJob",
             )
         )
     name = names[0] if names else f"group{index}"
     if not _NAME.fullmatch(name):
         problems.append(
-            Problem("group-names", "model_jobs", repr(name), "a name of letters, digits, '.', '_' and '-', at most 64")
+            Problem(
+                "group-names",
+                "model_jobs",
+                repr(name),
+                "a name of letters, digits, '.', '_' and '-', at most 64",
+                "rename this ModelJob in the run script",
+            )
         )
     models = tuple(dict.fromkeys(choice for _, group in members for choice in group.models if is_choice(choice)))
     return dataclasses.replace(members[0][1], name=name, models=models)
@@ -118,6 +125,7 @@ def _name_problems(groups: Sequence[Group]) -> Iterable[Problem]:
             "model_jobs",
             f"jobs named {name!r} differ in resources, scheduler, tasks, experiment or ignore_cache",
             "a name of its own for each kind",
+            "rename all but one kind of these jobs in the run script",
         )
 
 
@@ -132,7 +140,8 @@ def _key(group: Group, where: str, problems: list[Problem]) -> str:
             group.ignore_cache,
         )
     except (TypeError, ValueError) as error:
-        problems.append(Problem("usage", where, str(error), "plain numbers, texts, lists and mappings of them"))
+        expected = "plain numbers, texts, lists and mappings of them"
+        problems.append(Problem("usage", where, str(error), expected, IN_PLAN))
         return where
 
 
@@ -146,7 +155,7 @@ def _subset(value: Any, where: str, problems: list[Problem]) -> TaskSubset:
 
 def _override(setup: _Setup, changes: Mapping[str, Any], where: str, problems: list[Problem]) -> _Setup:
     if not isinstance(changes, Mapping):
-        problems.append(Problem("usage", where, repr(changes), "a mapping of fields to their values"))
+        problems.append(Problem("usage", where, repr(changes), "a mapping of fields to their values", IN_PLAN))
         return setup
     known = [entry.name for entry in dataclasses.fields(setup) if entry.name not in _OF_THE_RUN]
     unknown = [name for name in changes if name not in known]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from benchwright.arena import ModelInfo
+from benchwright.arena import ModelInfo, did_you_mean
 from benchwright.contract import Exit, Failure, Problem
 from benchwright.launch.accelerators import DEFAULT, card_memory, is_accelerators, known_cards
 from benchwright.launch.cards import Cards
@@ -65,12 +65,11 @@ def find_hardware(
         )
     if info is not None and info.compute == "cpu" and accelerators:
         found = f"{accelerators} for {info.name}, which runs on the CPU"
-        problems.append(Problem("accelerators-on-cpu", _ACCELERATORS, found, "nothing for a CPU model"))
+        problems.append(Problem("accelerators-on-cpu", _ACCELERATORS, found, "none", f"leave {_ACCELERATORS} out"))
     if info is not None and info.compute == "cpu" and memory is not None:
         expected = "nothing: a CPU model's estimate is held against the machine's RAM"
-        problems.append(
-            Problem("gpu-memory-on-cpu", _MEMORY, f"{memory} for {info.name}, which runs on the CPU", expected)
-        )
+        found = f"{memory} for {info.name}, which runs on the CPU"
+        problems.append(Problem("gpu-memory-on-cpu", _MEMORY, found, expected, f"leave {_MEMORY} out"))
     if problems:
         raise Failure(problems, exit=Exit.USAGE)
     known = partitions.get(partition or "")
@@ -108,19 +107,23 @@ def _value_problems(
     scheduler: str, partition: str | None, accelerators: str | None, memory: int | None
 ) -> Iterator[Problem]:
     if scheduler not in SCHEDULERS:
-        yield Problem("usage", "--scheduler", repr(scheduler), " or ".join(SCHEDULERS))
+        yield Problem("usage", "--scheduler", repr(scheduler), "a scheduler", did_you_mean(scheduler, SCHEDULERS))
     if memory is not None and memory <= 0:
-        yield Problem("usage", _MEMORY, str(memory), "the card's memory in GB, a whole number above 0")
+        expected = "the card's memory in GB, a whole number above 0"
+        yield Problem("usage", _MEMORY, str(memory), expected, "give what nvidia-smi shows where the card is")
     if accelerators and not is_accelerators(accelerators):
-        yield Problem("usage", _ACCELERATORS, repr(accelerators), "a card and how many, CARD:N")
+        fix = f"give it as {_ACCELERATORS} {DEFAULT}"
+        yield Problem("usage", _ACCELERATORS, repr(accelerators), "a card and how many, CARD:N", fix)
     if partition is None:
         return
     if not _PARTITION.fullmatch(partition):
-        yield Problem("usage", "--partition", repr(partition), "a partition's name, or several joined by commas")
+        expected = "a partition's name, or several joined by commas"
+        yield Problem("usage", "--partition", repr(partition), expected, "take one that sinfo lists on the cluster")
     if scheduler in ("local", *_ON_SKYPILOT):
         where = "this machine" if scheduler == "local" else "SkyPilot"
         found = f"{partition!r} for a run on {where}, which has no partitions"
-        yield Problem("partition-without-slurm", "--partition", found, "--scheduler slurm, or no partition")
+        fix = "leave --partition out, or add --scheduler slurm"
+        yield Problem("partition-without-slurm", "--partition", found, "none", fix)
 
 
 def _unknown_memory(

@@ -192,7 +192,8 @@ def run_install(plan: InstallPlan, talk: Callable[[str], None]) -> None:
             start_new_session=True,
         )
     except OSError as error:
-        problem = Problem("no-installer", plan.command[0], f"does not run: {error.strerror}", "an installer")
+        fix = f"look what {shlex.join([plan.command[0], '--version'])} says; once it answers, run this again"
+        problem = Problem("no-installer", plan.command[0], f"does not run: {error.strerror}", "an installer", fix)
         raise Failure(problem, exit=Exit.ENVIRONMENT) from None
     last: deque[str] = deque(maxlen=_LAST_LINES)
     with process:
@@ -248,7 +249,8 @@ def benchmark_project(checkout: Path) -> Path:
         if _extras_of(folder) is not None:
             return folder
     expected = "a TabArena checkout: packages/tabarena/pyproject.toml"
-    raise usage_error("--checkout", f"{checkout} holds no tabarena project", expected)
+    fix = "give the top folder of the checkout, or leave --checkout out"
+    raise usage_error("--checkout", f"{checkout} holds no tabarena project", expected, fix)
 
 
 def making_commands(own: Path, checkout: Path | None) -> tuple[str, ...]:

@@ -145,7 +145,8 @@ def run_local(
 def _refuse_too_many(parallel: int) -> None:
     most = _MOST_ITEMS_A_PROCESSOR * processors()
     if not 1 <= parallel <= most:
-        raise usage_error("parallel", str(parallel), f"1 to {most}: this machine has {processors()} CPUs")
+        expected = f"1 to {most}: this machine has {processors()} CPUs"
+        raise usage_error("parallel", str(parallel), expected, f"--parallel {min(max(parallel, 1), most)}")
 
 
 def _new_log_folder(paths: RunPaths) -> Path:

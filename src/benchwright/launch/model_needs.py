@@ -171,7 +171,8 @@ def parse_requirement(text: str) -> Requirement:
         return Requirement(text)
     except InvalidRequirement as error:
         found = f"{text!r}: {str(error).partition(chr(10))[0]}"
-        problem = Problem("bad-requirement", "pip_extra", found, "a requirement, such as tabm>=0.0.3")
+        fix = "correct it in the checkout of tabarena that the environment imports"
+        problem = Problem("bad-requirement", "pip_extra", found, "a requirement, such as tabm>=0.0.3", fix)
         raise Failure(problem, exit=Exit.ENVIRONMENT) from None
 
 

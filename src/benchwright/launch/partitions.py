@@ -14,6 +14,7 @@ from benchwright.files import read_bytes
 
 SHIPPED = Path(__file__).with_name("partitions.yaml")
 VARIABLE = "BENCHWRIGHT_PARTITIONS"
+_FORM = f"correct it; the top of {SHIPPED} shows the form"
 _MOST_BYTES = 1_000_000
 
 
@@ -52,11 +53,13 @@ def _read(file: Path) -> dict[str, Partition]:
     try:
         content = yaml.safe_load(read_bytes(file, limit=_MOST_BYTES))
     except OSError as error:
-        raise usage_error(str(file), f"cannot be read ({error.strerror})", "a file of partitions") from None
+        found, fix = f"cannot be read ({error.strerror})", f"name another by --partitions or {VARIABLE}"
+        raise usage_error(str(file), found, "a file of partitions", fix) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise usage_error(str(file), " ".join(str(error).split()), f"YAML of the form that {SHIPPED} has") from None
+        raise usage_error(str(file), " ".join(str(error).split()), "YAML", _FORM) from None
     if not isinstance(content, dict):
-        raise usage_error(str(file), type(content).__name__, "a mapping of partitions to what is known of them")
+        expected = "a mapping of partitions to what is known of them"
+        raise usage_error(str(file), type(content).__name__, expected, _FORM)
     problems = [problem for name, facts in content.items() for problem in _problems(f"{file}: {name}", name, facts)]
     if problems:
         raise Failure(problems, exit=Exit.USAGE)
@@ -69,18 +72,20 @@ def _read(file: Path) -> dict[str, Partition]:
 def _problems(where: str, name: Any, facts: Any) -> Iterator[Problem]:
     """What is wrong with the entry of one partition."""
     if not isinstance(name, str):
-        yield Problem("usage", where, f"a name that YAML reads as {type(name).__name__}", "text, in quotes")
+        yield Problem("usage", where, f"a name that YAML reads as {type(name).__name__}", "text", "put it into quotes")
     if facts is None:
         return
     if not isinstance(facts, dict):
-        yield Problem("usage", where, repr(facts), "a mapping such as {gpu_memory: 80}")
+        yield Problem("usage", where, repr(facts), "a mapping such as {gpu_memory: 80}", _FORM)
         return
     known = [entry.name for entry in fields(Partition) if entry.name != "name"]
     for field, value in facts.items():
         if field not in known:
             yield Problem("usage", f"{where}: {field}", "no such field", "", did_you_mean(str(field), known))
         elif value is not None and not _fits(field, value):
-            yield Problem("usage", f"{where}: {field}", repr(value), _EXPECTED.get(field, "a whole number above 0"))
+            expected = _EXPECTED.get(field, "a whole number above 0")
+            fix = "correct it, or leave it out where it is not known"
+            yield Problem("usage", f"{where}: {field}", repr(value), expected, fix)
 
 
 _EXPECTED = {"card": "text", "exclusive_node": "true or false"}

@@ -100,10 +100,11 @@ def _of_hardware(info: ModelInfo, choices: Choices, partition: Partition | None,
     there = partition.gpu_memory if partition is not None else None
     if memory is not None and there is not None and memory > there:
         found = f"{memory} GB, more than the {there} GB on record for {choices.partition}"
-        yield Problem("more-than-the-card", "--fake-memory-for-estimates", found, f"at most {there}")
+        yield _more_than_the_card(found, there)
     if memory is None and there is not None:
         found = f"{choices.partition} has GPUs, and {info.name} runs on the CPU"
-        yield Problem("gpu-partition-for-cpu", "--partition", found, "a partition without GPUs")
+        fix = "run this again with another --partition, or none, and --force"
+        yield Problem("gpu-partition-for-cpu", "--partition", found, "a partition without GPUs", fix)
     if choices.scheduler == "slurm":
         if shutil.which("sbatch") is None:
             found = "slurm, and there is no sbatch here"
@@ -119,7 +120,12 @@ def _of_hardware(info: ModelInfo, choices: Choices, partition: Partition | None,
         yield Problem("no-gpu-here", f"model {info.name}", "a GPU model, and no CUDA device is here", "a GPU", fix)
     elif memory is not None and cards.memory is not None and memory > cards.memory:
         found = f"{memory} GB, more than the {cards.memory} GB of the smallest card here"
-        yield Problem("more-than-the-card", "--fake-memory-for-estimates", found, f"at most {cards.memory}")
+        yield _more_than_the_card(found, cards.memory)
+
+
+def _more_than_the_card(found: str, there: int) -> Problem:
+    fix = f"run this again with --fake-memory-for-estimates {there} --force"
+    return Problem("more-than-the-card", "--fake-memory-for-estimates", found, f"at most {there}", fix)
 
 
 def _of_python(info: ModelInfo, python: str) -> Sequence[Problem]:

@@ -75,7 +75,12 @@ def _scope(source: ArenaSource, group: Group, problems: list[Problem]) -> tuple[
         return ()
     if not splits:
         problems.append(
-            Problem("no-splits", f"tasks of {group.name}", f"no split of {source.spec.name} is within the scope")
+            Problem(
+                "no-splits",
+                f"tasks of {group.name}",
+                f"no split of {source.spec.name} is within the scope",
+                fix="widen SUBSET or the job's tasks in the run script",
+            )
         )
     return splits
 
@@ -93,7 +98,9 @@ def _models(choices: Iterable[ModelChoice], problems: list[Problem]) -> tuple[tu
             problems += failure.problems
             continue
         if configs not in (None, 0) and not info.has_search_space:
-            problems.append(Problem("no-search-space", f"model {name}", f"{configs} configs, but no search space", "0"))
+            asked = f"{configs} configs, but no search space"
+            fix = f"put {(name, 0)} into the job's models in the run script"
+            problems.append(Problem("no-search-space", f"model {name}", asked, "0", fix))
         elif configs is None:
             found.append((name, "all" if info.has_search_space else 0))
         else:
@@ -136,4 +143,5 @@ def _twice(grids: Sequence[GroupGrid]) -> Iterator[Problem]:
             f"{len(items)} items are in both, of {', '.join(experiments[:_NAMED])}"
             + (f" and {len(experiments) - _NAMED} more" if len(experiments) > _NAMED else ""),
             "each experiment on each split once",
+            "take the model, or these tasks, out of one of the two jobs in the run script",
         )

@@ -29,9 +29,8 @@ def choose_configs(text: str | None, info: ModelInfo | None, arena: ArenaSource)
         return 0, ""
     if not info.has_search_space:
         if given not in (None, 0):
-            raise usage_error(
-                "--configs", f"{given} for {info.name}, which has no search space", "0", code="no-search-space"
-            )
+            found = f"{given} for {info.name}, which has no search space"
+            raise usage_error("--configs", found, "0", "leave --configs out", code="no-search-space")
         return 0, "it has no search space"
     wanted, there = count_configs(arena, info.name, "all" if given is None else given)
     if there == wanted:
@@ -39,7 +38,8 @@ def choose_configs(text: str | None, info: ModelInfo | None, arena: ArenaSource)
     if given is None:
         return there, f"its search space has no more; all would be {wanted}"
     found = f"{given} for {info.name}: {wanted:,} random configs, more than its search space has"
-    raise usage_error("--configs", found, f"at most {there:,}", code="too-many-configs")
+    fix = f"--configs {there}, or leave it out to take as many"
+    raise usage_error("--configs", found, f"at most {there:,}", fix, code="too-many-configs")
 
 
 def parse_configs(text: str) -> int | str:
@@ -51,7 +51,8 @@ def parse_configs(text: str) -> int | str:
     if text == "all":
         return text
     if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) > MOST_CONFIGS:
-        raise usage_error("--configs", repr(text), f"all, 0 or a number up to {MOST_CONFIGS:,}")
+        expected = f"all, 0 or a number up to {MOST_CONFIGS:,}"
+        raise usage_error("--configs", repr(text), expected, "leave --configs out to take all there are")
     return int(text)
 
 
@@ -76,7 +77,9 @@ def choose_scope(given: Sequence[str], info: ModelInfo | None, arena: ArenaSourc
     subset = tuple(dict.fromkeys([*given, *limits]))
     splits = arena.spec.tasks.select(TaskSubset(subset=list(subset))).splits
     if not splits:
-        raise usage_error("--subset", f"{' with '.join(subset)} is nothing of {arena.spec.title}", "a scope with tasks")
+        found = f"{' with '.join(subset)} is nothing of {arena.spec.title}"
+        fix = "leave a --subset out: all that are given must hold"
+        raise usage_error("--subset", found, "a scope with tasks", fix)
     kinds = _in_order({split.problem_type for split in splits})
     if kinds == ALL_PROBLEM_TYPES:
         evaluated: tuple[tuple[str, ...], ...] = ((), *((kind,) for kind in kinds))

@@ -124,6 +124,7 @@ def write_run_script(script: Path, source: str, *, force: bool = False) -> None:
     Raises:
         Failure: a different one is there already, and ``force`` is not given (exit 5); the folder is none (exit 2).
     """
+    fix = "move it away, or give another --script-dir"
     try:
         if script.exists() and script.read_bytes() != source.encode() and not force:
             raise Failure(
@@ -132,6 +133,8 @@ def write_run_script(script: Path, source: str, *, force: bool = False) -> None:
             )
         write_text(script, source)
     except (FileExistsError, NotADirectoryError):
-        raise usage_error("--script-dir", f"{script.parent} is no folder", "a folder, or a place for one") from None
+        found = f"{script.parent} is no folder"
+        raise usage_error("--script-dir", found, "a folder, or a place for one", fix) from None
     except IsADirectoryError:
-        raise usage_error("--script-dir", f"{script} is a folder", "a place for the run script") from None
+        found = f"{script} is a folder"
+        raise usage_error("--script-dir", found, "a place for the run script", fix) from None

@@ -33,10 +33,13 @@ def cluster_of(plan: BenchmarkPlan, groups: Sequence[Group]) -> Cluster | None:
         return None
     python = plan.path_setup.python
     if '"' in python or "\\" in python:  # it reads the job file without a parser of JSON
-        raise usage_error("python_path", repr(python), "a path without quotes and backslashes")
+        fix = "link its environment to a plain name with ln -s, and give PYTHON_PATH the Python below that"
+        raise usage_error("python_path", repr(python), "a path without quotes and backslashes", fix)
     logs = str(plan.paths.logs)
     if "\\" in logs:  # it would take the whole name of a log literally, the array's id in it too
-        raise usage_error("workspace", repr(logs), "a path without backslashes")
+        raise usage_error(
+            "workspace", repr(logs), "a path without backslashes", "give the run script another WORKSPACE"
+        )
     if not setup.ask_cluster:
         return None
     return ask_cluster(Clients(), otherwise=_otherwise(groups))
@@ -118,13 +121,15 @@ def _model_problems(one: GroupGrid) -> Iterator[Problem]:
     gpus, setup = one.resources.num_gpus, one.group.scheduler
     if gpus and isinstance(setup, SkyPilotSetup) and not setup.accelerators:
         found, expected = f"{gpus} GPU and no accelerators", f"the card and its number, as CARD:{gpus}"
-        yield Problem("no-accelerators", f"model job {one.group.name}", found, expected)
+        fix = f"take the step with --accelerators CARD:{gpus}, or put it into ACCELERATORS of the run script"
+        yield Problem("no-accelerators", f"model job {one.group.name}", found, expected, fix)
     for name, _ in one.models:
         compute = model_info(name).compute
         if compute == "cpu" and gpus:
             found = f"{gpus} GPU for {name}, which runs on the CPU"
-            yield Problem("gpu-for-cpu-model", f"model job {one.group.name}", found, "a ModelJob of its own without it")
+            fix = "give it a ModelJob without num_gpus and fake_memory_for_estimates in the run script"
+            yield Problem("gpu-for-cpu-model", f"model job {one.group.name}", found, "none", fix)
         elif compute == "gpu" and not gpus:
             found = f"no GPU for {name}, which runs on one"
-            expected = "a ModelJob of its own with num_gpus and fake_memory_for_estimates"
-            yield Problem("no-gpu-for-model", f"model job {one.group.name}", found, expected)
+            fix = "give it a ModelJob with num_gpus and fake_memory_for_estimates in the run script"
+            yield Problem("no-gpu-for-model", f"model job {one.group.name}", found, "a GPU", fix)

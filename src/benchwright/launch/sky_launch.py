@@ -82,12 +82,12 @@ def run_location(store: str, benchmark: str) -> StoreLocation:
     Raises:
         Failure: there is no store, or none that other machines reach (exit 2).
     """
+    fix = "--store, BENCHWRIGHT_STORE in the environment, or STORE in the run script"
     if not store:
-        fix = "--store, BENCHWRIGHT_STORE in the environment, or STORE in the run script"
         raise usage_error("store", "not given", "SkyPilot's bucket, gs://, s3:// or r2://BUCKET/PREFIX", fix)
     location = StoreLocation.parse(store)
     if location.kind == "local":
-        raise usage_error("store", store, "gs://, s3:// or r2://BUCKET/PREFIX: workers are other machines")
+        raise usage_error("store", store, "gs://, s3:// or r2://BUCKET/PREFIX: workers are other machines", fix)
     return StoreLocation(location.kind, location.place, "/".join(filter(None, (location.prefix, benchmark))))
 
 

@@ -97,7 +97,8 @@ class Watch:
         jobs = read_jobs(self._options.launch or self._queue.launch)
         standing, leases = self._queue.standing(), self._queue.versions("leases")
         if standing.bundles != self._options.n_bundles:
-            raise usage_error("n_bundles", f"{self._options.n_bundles} given, and the queue has {standing.bundles}")
+            found = f"{self._options.n_bundles} given, and the queue has {standing.bundles}"
+            raise usage_error("n_bundles", found, fix="take the queue and the number from one line of setup's commands")
         signs = _digest([sorted(standing.done), sorted(standing.failed), sorted(leases.items())])
         now, clock = time.time(), time.monotonic()
         moved = signs != self._memory.signs

@@ -198,7 +198,8 @@ def triage_run(log_dir: Path, job: int | None = None, *, scripts: Path, clients:
     """
     log_dir = log_dir.expanduser().absolute()
     if not log_dir.is_dir():
-        raise usage_error("--log-dir", f"{log_dir} is no folder", "the folder of an array's logs")
+        fix = f"name one below the workspace's {_ALL_LOGS}, which has the logs of each benchmark"
+        raise usage_error("--log-dir", f"{log_dir} is no folder", "the folder of an array's logs", fix)
     logs = _find_logs(log_dir, job)
     array = AskedArray() if job is None else ask_array(job, log_dir, clients or Clients())
     problems = list(array.problems)

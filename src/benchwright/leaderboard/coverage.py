@@ -100,7 +100,8 @@ def at_time_limit(run: pd.DataFrame, arena: ArenaSpec, labels: Mapping[Source, s
         slow = own[own["time_train_s"] >= 0.9 * limit]
         if len(slow):
             found = f"{len(slow)} of {len(own)} fits took the time limit of {limit:,.0f} s: {split_names(slow)}"
-            problems.append(Problem("time-limit", label, found, "fits that end by themselves"))
+            fix = "read its place with care: with more time it might be another"
+            problems.append(Problem("time-limit", label, found, "fits that end by themselves", fix))
     return problems
 
 
@@ -130,7 +131,8 @@ def without_fallback(results: pd.DataFrame, arena: ArenaSpec) -> list[Problem]:
     if lost.empty:
         return []
     found = f"no result on {len(lost)} split(s), left out of every leaderboard: {split_names(lost)}"
-    return [Problem("no-fallback", arena.fillna_method, found, "a result on every split")]
+    fix = f"bring the results of {arena.fillna_method} there, or read the leaderboards without these splits"
+    return [Problem("no-fallback", arena.fillna_method, found, "a result on every split", fix)]
 
 
 def covered(scope: TaskSet, run: pd.DataFrame) -> TaskSet:

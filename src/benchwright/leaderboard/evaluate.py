@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from benchwright.arena import ArenaSource, ArenaSpec, Expression, TaskSet, TaskSubset, select_splits, subset_label
-from benchwright.contract import Exit, Failure, Problem, Progress, usage_error
+from benchwright.contract import Exit, Failure, Problem, Progress, did_you_mean, usage_error
 from benchwright.files import RunPaths
 from benchwright.leaderboard.comparison import Field, assemble, compare
 from benchwright.leaderboard.coverage import (
@@ -135,7 +135,8 @@ def _formats(file_type: str | Sequence[str]) -> tuple[str, ...]:
     formats = (file_type,) if isinstance(file_type, str) else tuple(file_type)
     unknown = [name for name in formats if name not in _FORMATS]
     if unknown:
-        raise usage_error("figure_file_type", ", ".join(map(repr, unknown)), f"formats among {', '.join(_FORMATS)}")
+        expected, fix = f"formats among {', '.join(_FORMATS)}", did_you_mean(unknown[0], _FORMATS)
+        raise usage_error("figure_file_type", ", ".join(map(repr, unknown)), expected, fix)
     return tuple(dict.fromkeys(formats))
 
 
@@ -161,7 +162,8 @@ def _scopes(subsets: Sequence[Expression] | None, arena: ArenaSpec, launched: Ex
         except Failure as failure:
             problems += failure.problems
     if not scopes and not problems:
-        problems.append(Problem("usage", "subsets", "none", "at least one subset; [] is the whole arena"))
+        fix = "put [] into EVAL_SUBSETS of the run script for the whole arena"
+        problems.append(Problem("usage", "subsets", "none", "at least one subset", fix))
     if problems:
         raise Failure(problems, exit=Exit.USAGE)
     return scopes

@@ -31,6 +31,7 @@ _DEFAULTS = {
     "ta_name": None,
     "ta_suite": None,
 }
+_AGAIN = "process the method again with scripts/run_process_method.py, or fetch it with scripts/fetch_method.py"
 COLUMNS = (*_REQUIRED, *_DEFAULTS)
 
 
@@ -58,17 +59,16 @@ def _column_problems(table: pa.Table, where: str) -> list[Problem]:
     missing = [name for name in _REQUIRED if name not in table.column_names]
     if missing:
         found = f"no column {', '.join(missing)} among {', '.join(table.column_names)}"
-        return [Problem("missing-columns", where, found, "the columns of hpo_results or model_results tables")]
+        return [Problem("missing-columns", where, found, "the columns of hpo_results or model_results tables", _AGAIN)]
     problems = []
     for name in _REQUIRED:
         column = table.column(name)
         kind = "numbers" if name in _NUMBERS else "whole numbers" if name == "fold" else "text"
         if not _holds(column.type, kind):
-            problems.append(Problem("wrong-type", f"{where}: {name}", f"values of type {column.type}", kind))
+            problems.append(Problem("wrong-type", f"{where}: {name}", f"values of type {column.type}", kind, _AGAIN))
         elif name not in _NUMBERS and column.null_count:
-            problems.append(
-                Problem("missing-values", f"{where}: {name}", f"{column.null_count} row(s) without it", "complete rows")
-            )
+            found = f"{column.null_count} row(s) without it"
+            problems.append(Problem("missing-values", f"{where}: {name}", found, "complete rows", _AGAIN))
     return problems
 
 

@@ -44,6 +44,7 @@ def impute(results: pd.DataFrame, fallback_method: str) -> Imputation:
                 fallback_method,
                 f"no result among those of {names(results['method'].unique())}",
                 "results of the method that stands in for missing ones",
+                "add its results, or let another method stand in",
             )
         )
     identity = _identity(results)
@@ -74,6 +75,7 @@ def _identity(results: pd.DataFrame) -> pd.DataFrame:
                     str(method),
                     f"rows that differ in {' or '.join(_varying(identity[identity['method'] == method]))}",
                     "one type, config type, artifact name and suite for each method",
+                    "give one of them a result_suffix of its own",
                 )
                 for method in ambiguous
             ]

@@ -108,7 +108,8 @@ def winrate_matrix(results: pd.DataFrame) -> pd.DataFrame:
 def check_bootstraps(n_bootstraps: int) -> None:
     """Refuse a number of resamples that gives no interval (exit 2)."""
     if n_bootstraps < 2:
-        raise usage_error("n_bootstraps", str(n_bootstraps), "at least 2, since intervals are their percentiles")
+        expected = "at least 2, since intervals are their percentiles"
+        raise usage_error("n_bootstraps", str(n_bootstraps), expected, f"leave it out to take {N_BOOTSTRAPS}")
 
 
 def unusable(results: pd.DataFrame) -> pd.Series:
@@ -155,10 +156,12 @@ def _checked(results: pd.DataFrame, calibration_method: str | None, n_bootstraps
     check_bootstraps(n_bootstraps)
     missing = [name for name in _NEEDED if name not in results]
     if missing:
-        raise Failure(Problem("missing-columns", "results", f"no column {', '.join(missing)}"), exit=Exit.USAGE)
+        found = f"no column {', '.join(missing)}"
+        raise Failure(Problem("missing-columns", "results", found, fix="make it by results_frame"), exit=Exit.USAGE)
     unnamed = [name for name in ("method", *SPLIT, "metric", "problem_type") if results[name].isna().any()]
     if unnamed:
-        raise Failure(Problem("missing-values", "results", f"rows without {', '.join(unnamed)}"))
+        found = f"rows without {', '.join(unnamed)}"
+        raise Failure(Problem("missing-values", "results", found, fix="complete these rows, or leave them out"))
     problems = [*_bad_results(results), *repeated_results(results), *_mixed_metrics(results)]
     problems += _unfit_methods(results["method"].unique(), calibration_method)
     if problems:
@@ -169,11 +172,13 @@ def _checked(results: pd.DataFrame, calibration_method: str | None, n_bootstraps
 def _unfit_methods(methods: Sequence[str], calibration_method: str | None) -> list[Problem]:
     problems = []
     if len(methods) < 2:
-        problems.append(Problem("too-few-methods", "results", f"{len(methods)} method(s)", "two or more to compare"))
+        found = f"{len(methods)} method(s)"
+        problems.append(Problem("too-few-methods", "results", found, "two or more to compare", "add another's results"))
     if calibration_method is not None and calibration_method not in methods:
         found = f"no result among those of {names(methods)}"
         expected = f"results of the method whose Elo is set to {CALIBRATION_ELO}"
-        problems.append(Problem("no-calibration-method", calibration_method, found, expected))
+        fix = "add its results, or calibrate by one of those"
+        problems.append(Problem("no-calibration-method", calibration_method, found, expected, fix))
     return problems
 
 
@@ -184,6 +189,7 @@ def _bad_results(results: pd.DataFrame) -> list[Problem]:
             str(method),
             f"a negative error, or an error or time that is not finite, on {split_names(rows)}",
             "finite errors of at least 0 and finite times",
+            "fit these splits again, or leave them out",
         )
         for method, rows in results[unusable(results)].groupby("method")
     ]
@@ -193,7 +199,13 @@ def repeated_results(results: pd.DataFrame) -> list[Problem]:
     """A problem for each method that has more than one result on a split."""
     repeated = results[results.duplicated(["method", *SPLIT])]
     return [
-        Problem("repeated-result", str(method), f"more than one result on {split_names(rows)}", "one on each split")
+        Problem(
+            "repeated-result",
+            str(method),
+            f"more than one result on {split_names(rows)}",
+            "one on each split",
+            "leave out all but one of each",
+        )
         for method, rows in repeated.groupby("method")
     ]
 
@@ -207,6 +219,7 @@ def _mixed_metrics(results: pd.DataFrame) -> list[Problem]:
             str(dataset),
             "results scored as " + " and ".join(sorted(f"{r.metric} ({r.problem_type})" for r in rows.itertuples())),
             "one metric and problem type for each dataset",
+            "leave out those that are scored by another",
         )
         for dataset, rows in mixed.groupby("dataset")
     ]

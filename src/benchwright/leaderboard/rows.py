@@ -46,35 +46,51 @@ def keep_rows(results: pd.DataFrame, splits: Iterable[Split], *, arena: str) -> 
         (results["metric"] != placed["arena_metric"]) | (results["problem_type"] != placed["arena_type"])
     )
     reasons = [
-        ("not-in-arena", outside, "on splits that the arena has not", f"splits of {arena}"),
-        ("other-metric", rescored, "scored with another metric or problem type", f"the metrics of {arena}"),
+        (
+            "not-in-arena",
+            outside,
+            "on splits that the arena has not",
+            f"splits of {arena}",
+            "look at them by themselves: no leaderboard of this arena has a place for them",
+        ),
+        (
+            "other-metric",
+            rescored,
+            "scored with another metric or problem type",
+            f"the metrics of {arena}",
+            "fit these splits again as the arena's own tasks",
+        ),
         (
             "bad-result",
             unusable(results),
             "with a negative error, or an error or time that is not finite",
             "finite errors of at least 0 and finite times",
+            "fit these splits again",
         ),
-        ("best-variant", results["method_subtype"] == "best", "of a 'best' variant", "variants that are published"),
+        (
+            "best-variant",
+            results["method_subtype"] == "best",
+            "of a 'best' variant",
+            "variants that are published",
+            "read the tuned ones instead",
+        ),
         (
             "unknown-variant",
             ~_is_published(results),
             "under a name that is no variant of their family",
             _expected_names(),
+            "process the method again with scripts/run_process_method.py, which names them so",
         ),
     ]
     left_out = pd.Series(False, index=results.index)
     problems = []
-    for code, applies, what, expected in reasons:
+    for code, applies, what, expected, fix in reasons:
         rows = results[applies & ~left_out]
         if len(rows):
-            problems.append(_problem(code, rows, what, expected))
+            found = f"{len(rows)} result(s) {what}, left out: {split_names(rows)}"
+            problems.append(Problem(code, names(rows["method"].unique()), found, expected, fix))
         left_out |= applies
     return results[~left_out].reset_index(drop=True), problems
-
-
-def _problem(code: str, rows: pd.DataFrame, what: str, expected: str) -> Problem:
-    found = f"{len(rows)} result(s) {what}, left out: {split_names(rows)}"
-    return Problem(code, names(rows["method"].unique()), found, expected)
 
 
 def _is_published(results: pd.DataFrame) -> pd.Series:

@@ -86,7 +86,8 @@ def resolve(requests: Sequence[EvalMethod], suite: str) -> list[RunMethod]:
                 raise
             problems += failure.problems
     if not requests:
-        problems.append(Problem("usage", "methods", "none", "at least one EvalMethod"))
+        fix = "put EvalMethod(MODEL) into methods of the run script"
+        problems.append(Problem("usage", "methods", "none", "at least one EvalMethod", fix))
     seen: set[str] = set()
     for method in methods:
         if method.name in seen:

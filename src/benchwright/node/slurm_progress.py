@@ -41,7 +41,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--expected-results", type=_count, metavar="N", help="how many there are in the end, those of before included")
     add("--log-dir", type=whole_path, metavar="L", help="the array's logs, <workspace>/slurm_out/<benchmark>/<job id>")
     add("--job-file", type=whole_path, metavar="F", help="the array's job JSON, where it is not found by itself")
-    add("--user", default=_user(), metavar="NAME", help="whose job it is (default: %(default)s)")
+    add("--user", default=this_user(), metavar="NAME", help="whose job it is (default: %(default)s)")
     parser.add_waits()
     return parser
 
@@ -64,7 +64,8 @@ def _tasks(text: str) -> int:
     return int(text)
 
 
-def _user() -> str:
+def this_user() -> str:
+    """Who runs this, as the scheduler calls its users; a number where nobody has a name for it."""
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:

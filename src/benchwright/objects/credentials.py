@@ -116,10 +116,9 @@ def credentials_note(kind: str) -> list[str]:
         missing = missing_credentials(kind, settings := settings_from_environment())
     except Failure as failure:
         missing = failure.problems
-    else:
-        if not missing and (elsewhere := _elsewhere(kind, settings)):
-            missing = (Problem("no-credentials", kind, f"none set here; {elsewhere} would be used"),)
     lines = [f"credentials: {problem.where}: {problem.found}" for problem in missing]
+    if not missing and (elsewhere := _elsewhere(kind, settings)):
+        lines.append(f"credentials: {kind}: none set here; {elsewhere} would be used")
     return [*lines, *(f"  {line}" for line in credentials_help(kind))] if lines else []
 
 

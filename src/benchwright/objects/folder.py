@@ -150,7 +150,8 @@ class FolderStore(ObjectStore):
         """The file of a key, which no link may stand in for."""
         path = inside(self.root, check_key(key))
         if path != self.root.resolve() / key:
-            raise Failure(Problem("path-escape", key, "reached through a link", "a plain path"), exit=Exit.USAGE)
+            fix = "put what the link leads to in its place"
+            raise Failure(Problem("path-escape", key, "reached through a link", "a plain path", fix), exit=Exit.USAGE)
         return path
 
     @contextlib.contextmanager

@@ -70,4 +70,5 @@ def _wrong_with_parts(parts: list[str]) -> str | None:
 
 
 def _bad_key(key: str, reason: str) -> Failure:
-    return usage_error(f"{key!a}", reason, "a relative path with '/' between its parts", code="bad-key")
+    expected, fix = "a relative path with '/' between its parts", "correct it where it is named"
+    return usage_error(f"{key!a}", reason, expected, fix, code="bad-key")

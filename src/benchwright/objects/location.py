@@ -111,7 +111,8 @@ def _at_google(location: StoreLocation, url: str, settings: Mapping[str, str], p
 
 
 def _bad_store(where: str, found: str, expected: str) -> Failure:
-    return usage_error(_without_user(where), found, expected, code="bad-store")
+    fix = "correct it where the store is named, an option, the environment or the metadata"
+    return usage_error(_without_user(where), found, expected, fix, code="bad-store")
 
 
 def _without_user(text: str) -> str:

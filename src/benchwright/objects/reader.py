@@ -66,7 +66,8 @@ def open_reader(
     if isinstance(location, str):
         location = StoreLocation.parse(location)
     if location.kind == "local":
-        raise usage_error(str(location), "a folder", "gs://BUCKET, s3://BUCKET or r2://BUCKET", code="bad-store")
+        expected, fix = "gs://BUCKET, s3://BUCKET or r2://BUCKET", "name a bucket, or give the folder by its plain path"
+        raise usage_error(str(location), "a folder", expected, fix, code="bad-store")
     settings = settings_from_environment() if settings is None else settings
     url, patience = f"{location.kind}://{location.place}", patience or Patience()
     if location.kind == "gs":

@@ -107,6 +107,7 @@ def _default(rows: Sequence[Row], metadata: MethodMetadata) -> tuple[str, list[F
         names[declared],
         f"config_default {declared!r} makes the default rows",
         f"{by_rule!r}, which the public pipeline shows as default by its name",
+        f"if it is not meant: declare config_default {by_rule!r}, and process again",
     )
     return names[declared], [remark]
 

@@ -16,7 +16,8 @@ from benchwright.processing.split import Row
 def check_rows(rows: Sequence[Row], metadata: MethodMetadata, *, tune: bool) -> Iterator[Problem]:
     """What keeps ``rows`` from being the results of the method that ``metadata`` describes."""
     if not rows:
-        yield Problem("no-results", metadata.method, "no result that can be read", "the results of one method")
+        fix = "run its items again, then process again"
+        yield Problem("no-results", metadata.method, "no result that can be read", "the results of one method", fix)
         return
     own = _own_prefix(rows, metadata)
     own_rows = [row for row in rows if row.prefix == own]

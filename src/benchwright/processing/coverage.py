@@ -35,7 +35,8 @@ def task_problems(facts: Iterable[SplitFacts], tasks: TaskTable) -> Iterator[Pro
             )
         for tid in tids:
             if first.setdefault(tid, dataset) != dataset:
-                yield Problem("tid-differs", dataset, f"task id {tid} is that of {first[tid]} too", "one of its own")
+                found, fix = f"task id {tid} is that of {first[tid]} too", "run one of the tasks again"
+                yield Problem("tid-differs", dataset, found, "one of its own", fix)
 
 
 def lost_datasets(files: Iterable[RawFile], facts: Iterable[SplitFacts]) -> Iterator[Finding]:
@@ -61,7 +62,7 @@ def coverage_findings(
     missing = [dataset for dataset in tasks.datasets if dataset not in present]
     if missing:
         found = f"no results on {len(missing)} of {len(tasks.datasets)} datasets ({some(missing)})"
-        yield Finding("datasets-missing", "context", None, None, None, found, f"all; {_IMPUTED}")
+        yield Finding("datasets-missing", "context", None, None, None, found, f"all; {_IMPUTED}", _RUN)
 
 
 def _without_default(rows: Sequence[Row], default: str | None) -> Iterator[Finding]:
@@ -100,4 +101,4 @@ def _missing_splits(present: Mapping[str, set[tuple[int, int]]], tasks: TaskTabl
             yield Finding("splits-missing", "warn", dataset, None, None, found, f"all; {_IMPUTED}", _RUN)
         elif dataset not in tasks and len(splits) < most:
             found = f"{len(splits)} splits, where another dataset has {most}"
-            yield Finding("splits-missing", "context", dataset, None, None, found, "as many as the task has")
+            yield Finding("splits-missing", "context", dataset, None, None, found, "as many as the task has", _RUN)

@@ -32,8 +32,8 @@ class Finding:
     split: int | None
     framework: str | None
     found: str
-    expected: str = ""
-    fix: str = ""
+    expected: str
+    fix: str
     accepted: bool = False
 
     @property

@@ -62,7 +62,7 @@ class Quality:
                 framework,
                 f"{name} is {worst}{self._others(values)}",
                 "0 or more",
-                "run the item again; leaderboards refuse negative errors" if name == "metric_error" else "",
+                f"run the item again{'; leaderboards refuse negative errors' * (name == 'metric_error')}",
             )
         if self._with_secret:
             yield Finding(

@@ -57,7 +57,8 @@ def plain_source(file: LoadedFile, hidings: Hidings) -> PlainSource:
         if _DATA in file.source:
             values[_DATA] = data(file.source[_DATA])
     except TooDeep as error:
-        raise Failure(Problem("too-complex", path, str(error), "plain metadata")) from None
+        fix = "have the model record plainer metadata, and run this item again"
+        raise Failure(Problem("too-complex", path, str(error), "plain metadata", fix)) from None
     if data.secret:
         found, fix = f"{_DATA} hold what looks like a secret", "rename the rows or classes, and run this item again"
         raise Failure(Problem("secret-in-data", path, found, "data that can be published", fix))

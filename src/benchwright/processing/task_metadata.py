@@ -101,9 +101,8 @@ class TaskTable:
                 own.append(row)
             except (AttributeError, KeyError, TypeError, ValueError):
                 expected = "tabarena_task_name, task_id_str, repeat, fold and the runner's other columns"
-                raise Failure(
-                    Problem("bad-task-row", row.get("tabarena_task_name") or "task rows", f"{dict(row)}", expected)
-                ) from None
+                where, fix = row.get("tabarena_task_name") or "task rows", "correct this row of the table of tasks"
+                raise Failure(Problem("bad-task-row", where, f"{dict(row)}", expected, fix)) from None
 
     def __contains__(self, dataset: str) -> bool:
         return dataset in self._splits

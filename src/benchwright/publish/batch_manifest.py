@@ -88,7 +88,8 @@ def _read(path: Path) -> dict[Any, Any]:
     try:
         return metadata_yaml.parse(read_bytes(path, limit=_LARGEST), str(path))
     except OSError as error:
-        problem = Problem("batch-manifest", str(path), said(error), "a batch's manifest")
+        fix = "give the path of one; publish_batch.py --help says what it holds"
+        problem = Problem("batch-manifest", str(path), said(error), "a batch's manifest", fix)
         raise Failure(problem, exit=Exit.USAGE) from None
     except Failure as failure:
         problems = [replace(problem, code="batch-manifest") for problem in failure.problems]
@@ -103,7 +104,7 @@ class _Checks:
         self._problems: list[Problem] = []
         self._exit = Exit.USAGE
 
-    def add(self, where: str, found: str, expected: str, fix: str = "") -> None:
+    def add(self, where: str, found: str, expected: str, fix: str = "correct it there") -> None:
         self._problems.append(Problem("batch-manifest", where, found, expected, fix))
 
     def of(self, where: str, call: Callable[[], Any]) -> Any:
@@ -156,13 +157,14 @@ def _method(checks: _Checks, where: str, values: _Values) -> BatchMethod | None:
     """The method of an entry with its defaults; None, with the problems noted, where there is none."""
     for key in _NEEDED:
         if key not in values:
-            checks.add(f"{where}: {key}", "missing", _EXPECTED[key])
+            checks.add(f"{where}: {key}", "missing", _EXPECTED[key], "add it there")
     places = {key: place for key, (place, value) in values.items() if key in _EXPECTED and _fits(key, value)}
     good = {key: values[key][1] for key in places}
     folders = {key: checks.path(good[key]) for key in ("data", "repo") if key in good}
     for key, folder in folders.items():
         if not folder.is_dir():
-            checks.add(f"{places[key]}: {key}", f"{folder} is no folder", _EXPECTED[key])
+            fix = "correct it there; paths are relative to the manifest"
+            checks.add(f"{places[key]}: {key}", f"{folder} is no folder", _EXPECTED[key], fix)
     repository, reference, store, metadata = folders.get("repo"), good.get("method_metadata"), None, None
     if reference is not None and (repository is None or repository.is_dir()):
         metadata = checks.of(where, lambda: load_method(reference, repository))
@@ -176,7 +178,7 @@ def _method(checks: _Checks, where: str, values: _Values) -> BatchMethod | None:
         checks.add(f"{places[_TRAJECTORIES]}: {_TRAJECTORIES}", found, "true", fix)
     if metadata is not None and metadata.has_raw and good.get("upload_raw", True) and not good.get(_RAW, True):
         found = f"false, for {metadata.method}, whose raw copies are to be uploaded"
-        checks.add(f"{places[_RAW]}: {_RAW}", found, "true, or upload_raw: false with it")
+        checks.add(f"{places[_RAW]}: {_RAW}", found, "true", "take it out, or add upload_raw: false")
     if metadata is None or store is None or "data" not in folders:
         return None
     return BatchMethod(

@@ -82,7 +82,8 @@ def read_changes(texts: Sequence[str]) -> tuple[tuple[Change, ...], tuple[Proble
             try:
                 changes[name] = _change(name, value.strip())
             except ValueError as error:
-                problems.append(Problem("metadata-type", where, repr(value), str(error)))
+                fix = "give such a value; set_method_info.py --help says how each kind is written"
+                problems.append(Problem("metadata-type", where, repr(value), str(error), fix))
     return tuple(change for name in FIELDS if (change := changes.get(name))), tuple(problems)
 
 

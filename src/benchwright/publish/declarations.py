@@ -24,6 +24,7 @@ HOLDERS = ("ModelInfo", "SystemInfo")
 HOLDER_KEYWORD = "method_metadata"
 DESCRIPTOR = "descriptor"
 LEGACY = "tabarena_legacy_s3"
+_BY_HAND = "edit this one by hand"
 _DESCRIPTOR_CLASS = "ModelDescriptor"
 _CONSTRUCTORS = ("config", "baseline", "system", "portfolio", LEGACY)
 _LOCATION = ("bucket", "prefix")
@@ -187,18 +188,19 @@ def _binding(scope: Scope) -> Binding:
 
 def _no_name(scope: Scope) -> Failure:
     target, names = scope.target, declared_names(scope)
-    fix = did_you_mean(target.attribute, names)
-    if not names:
-        built = [f"line {line}, in {name}()" for name, line in calls_in_functions(scope.tree, METADATA)]
-        fix = f"{METADATA} is called at {', '.join(built)}: edit that by hand" if built else ""
+    built = [f"line {line}, in {name}()" for name, line in calls_in_functions(scope.tree, METADATA)]
+    if names:
+        fix = did_you_mean(target.attribute, names)
+    elif built:
+        fix = f"{METADATA} is called at {', '.join(built)}: edit that by hand"
+    else:
+        fix = f"name the module that calls {METADATA}"
     found = f"no {target.attribute} in {target.label}"
     return usage_error(str(target), found, "a name that a method is declared under", fix, code="unknown-attribute")
 
 
 def _not_a_call(target: Target, binding: Binding) -> Failure:
-    fix = ""
-    if binding.imported:
-        fix = f"edit it where it is declared: {':'.join(binding.imported)}"
+    fix = f"edit it where it is declared: {':'.join(binding.imported)}" if binding.imported else _BY_HAND
     return _refused(target.at(binding.line), f"{target.attribute} is {binding.what}", f"a call of {METADATA}", fix)
 
 
@@ -342,9 +344,9 @@ def _described(scope: Scope, node: ast.expr) -> dict[str, Any]:
         raise NotLiteral(f"not literal: {error.what}", node.lineno) from None
 
 
-def _problem(where: str, found: str, expected: str, fix: str = "") -> Problem:
-    return Problem("not-editable", where, found, expected, fix or "edit this one by hand")
+def _problem(where: str, found: str, expected: str, fix: str = _BY_HAND) -> Problem:
+    return Problem("not-editable", where, found, expected, fix)
 
 
-def _refused(where: str, found: str, expected: str, fix: str = "") -> Failure:
+def _refused(where: str, found: str, expected: str, fix: str = _BY_HAND) -> Failure:
     return Failure(_problem(where, found, expected, fix), exit=Exit.REFUSED)

@@ -120,7 +120,7 @@ def missing(where: str, found: str = "no such object") -> Problem:
 def _of_another(where: str, key: tuple[str, str], expected: tuple[str, str]) -> Iterator[Problem]:
     if key != expected:
         found = f"the artifact of {key[0]}, suite {key[1]}"
-        yield Problem("bad-artifact", where, found, f"that of {expected[0]}, suite {expected[1]}")
+        yield Problem("bad-artifact", where, found, f"that of {expected[0]}, suite {expected[1]}", UPLOAD_AGAIN)
 
 
 @contextlib.contextmanager

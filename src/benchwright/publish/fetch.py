@@ -16,7 +16,7 @@ from benchwright.objects import ObjectStore, StoreLocation
 from benchwright.processing import layout
 from benchwright.processing.staging import artifact_lock, check_file_system, kept_folder
 from benchwright.publish.byte_count import ByteCount
-from benchwright.publish.description import DESCRIPTIONS, Description, missing
+from benchwright.publish.description import DESCRIPTIONS, UPLOAD_AGAIN, Description, missing
 from benchwright.publish.destination import check_apart
 from benchwright.publish.extract import extract_zip
 from benchwright.publish.fetchable import Fetchable, look_up, replaced_meanwhile
@@ -251,9 +251,8 @@ class _Fetch:
         if self._hosted.manifest is None and described.sidecar is None and name.endswith(".parquet"):
             check_readable(self._downloads, name, self._where(name))
         if path.exists() and not filecmp.cmp(path, source, shallow=False):
-            raise Failure(
-                Problem("bad-artifact", self._where(name), "another file than the one in the zip", "one file")
-            )
+            found = "another file than the one in the zip"
+            raise Failure(Problem("bad-artifact", self._where(name), found, "one file", UPLOAD_AGAIN))
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, path)
         self._count(facts.size)

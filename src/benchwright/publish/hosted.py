@@ -16,8 +16,6 @@ from benchwright.objects.keys import check_key
 from benchwright.processing import layout
 
 MANIFEST = "manifest.json"
-WRITES_NONE = "uploaded by a program that writes none"
-"""Why an artifact may have no manifest."""
 PROCESSED_ZIP = f"{layout.PROCESSED}.zip"
 RAW_ZIP = f"{layout.RAW}.zip"
 ZIPS = {PROCESSED_ZIP: layout.PROCESSED, RAW_ZIP: layout.RAW}
@@ -47,7 +45,8 @@ def key_prefix(method: str, suite: str) -> str:
     """
     for name in (method, suite):
         if "/" in check_key(name):
-            raise Failure(Problem("bad-key", repr(name), "a name with '/'", "one word"), exit=Exit.USAGE)
+            problem = Problem("bad-key", repr(name), "a name with '/'", "one word", "take the '/' out of it")
+            raise Failure(problem, exit=Exit.USAGE)
     return f"artifacts/{suite}/methods/{method}"
 
 
@@ -175,9 +174,10 @@ def read_object(store: ObjectStore, key: str, most: int) -> tuple[bytes, ObjectI
         return path.read_bytes(), info
 
 
-def no_manifest(url: str, said: str, fix: str = "") -> Problem:
+def no_manifest(url: str, said: str) -> Problem:
     """A remark on an artifact at ``url`` that no manifest lists; ``said`` is what follows from that."""
-    return Problem("no-manifest", f"{url}/{MANIFEST}", f"not there: {said}", "", fix)
+    fix = "the next scripts/run_upload_results.py --apply writes it"
+    return Problem("no-manifest", f"{url}/{MANIFEST}", f"not there: {said}", fix=fix)
 
 
 def objects_at(store: ObjectStore, prefix: str, names: Iterable[str]) -> dict[str, ObjectInfo]:

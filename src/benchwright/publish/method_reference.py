@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from benchwright.arena import MethodMetadata
+from benchwright.arena import MethodMetadata, did_you_mean
 from benchwright.contract import Exit, Failure, Problem, named, usage_error
 from benchwright.publish.declarations import HOLDER_KEYWORD, declaration_in, known_fields
 from benchwright.publish.scope import Scope, parse
@@ -86,8 +86,13 @@ def _imported(target: Target, unread: Failure) -> MethodMetadata:
         missing = Problem("missing-package", error.name or "a package", found, "", "use a Python that has it")
         raise Failure([missing, *unread.problems], exit=Exit.ENVIRONMENT) from error
     except (Exception, SystemExit, GeneratorExit) as error:  # someone else's code: it may raise anything, or end us
-        found = f"cannot be {step}: {named(error)}"
-        raise Failure([Problem("import-failed", str(target), found), *unread.problems], exit=Exit.USAGE) from error
+        problem = Problem(
+            "import-failed",
+            str(target),
+            f"cannot be {step}: {named(error)}",
+            fix=f"mend {target.path}, or declare the method by a plain call in it",
+        )
+        raise Failure([problem, *unread.problems], exit=Exit.USAGE) from error
     finally:
         with contextlib.suppress(ValueError):  # the module may have changed it
             sys.path.remove(str(target.source_root))
@@ -96,5 +101,6 @@ def _imported(target: Target, unread: Failure) -> MethodMetadata:
 def _held(module: ModuleType, target: Target) -> MethodMetadata:
     value: Any = getattr(module, target.attribute, None)
     if value is None:
-        raise usage_error(str(target), "the imported module has no such name", code="unknown-attribute")
+        fix = did_you_mean(target.attribute, [name for name in vars(module) if not name.startswith("_")])
+        raise usage_error(str(target), "the imported module has no such name", "", fix, code="unknown-attribute")
     return MethodMetadata.from_object(getattr(value, HOLDER_KEYWORD, value))

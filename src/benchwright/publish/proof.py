@@ -106,7 +106,9 @@ def _whole(read: ObjectInfo, facts: HostedObject, where: str) -> ObjectInfo:
 
 def stray(store: ObjectStore, info: ObjectInfo) -> Problem:
     """The remark on an object beside an artifact's own."""
-    return Problem("extra-object", f"{store.url}/{info.key}", f"{info.size:,} bytes that are no part of this artifact")
+    found = f"{info.size:,} bytes that are no part of this artifact"
+    fix = "nothing reads it; remove it there if it is yours"
+    return Problem("extra-object", f"{store.url}/{info.key}", found, fix=fix)
 
 
 def not_hosted(url: str, close: str = "") -> Failure:

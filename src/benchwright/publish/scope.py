@@ -159,11 +159,11 @@ def parse(source: bytes, path: Path, expected: str = "a module that compiles") -
             compile(tree, str(path), "exec")  # the parser lets names and arguments be bound twice
     except SyntaxError as error:
         where = f"{path}:{error.lineno}" if error.lineno else str(path)
-        raise usage_error(where, f"not Python: {error.msg}", expected, code="not-python") from None
+        raise usage_error(where, f"not Python: {error.msg}", expected, "mend it there", code="not-python") from None
     except (ValueError, RecursionError, MemoryError) as error:
         # NUL bytes, and nesting beyond what the parser can follow.
         found = f"not Python: {str(error) or 'nested too deeply'}"
-        raise usage_error(str(path), found, expected, code="not-python") from None
+        raise usage_error(str(path), found, expected, "mend it there", code="not-python") from None
     return tree
 
 

@@ -62,7 +62,8 @@ class Target:
         try:
             return read_bytes(self.path, limit=_LARGEST)
         except OSError as error:
-            raise usage_error(str(self.path), said(error), "a readable module") from None
+            fix = f"ls -l {shlex.quote(str(self.path))} shows who may read it"
+            raise usage_error(str(self.path), said(error), "a readable module", fix) from None
         except Failure as failure:
             raise Failure(failure.problems, exit=Exit.USAGE) from None
 
@@ -154,8 +155,8 @@ def _parsed(reference: str) -> tuple[str, str]:
     module, colon, attribute = reference.partition(":")
     names = [*module.split("."), attribute]
     if not colon or not all(name.isidentifier() and not keyword.iskeyword(name) for name in names):
-        expected = "MODULE:ATTR, as in tabarena.models.nori.info:nori_method_metadata"
-        raise usage_error("MODULE:ATTR", f"{reference!r} is no reference", expected, code="reference")
+        expected, fix = "MODULE:ATTR", "give it as in tabarena.models.nori.info:nori_method_metadata"
+        raise usage_error("MODULE:ATTR", f"{reference!r} is no reference", expected, fix, code="reference")
     return module, attribute
 
 

@@ -15,7 +15,6 @@ from benchwright.publish.description import DESCRIPTIONS, UPLOAD_AGAIN, Descript
 from benchwright.publish.extract import check_zip
 from benchwright.publish.hosted import (
     MANIFEST,
-    WRITES_NONE,
     ZIPS,
     HostedObject,
     key_prefix,
@@ -65,7 +64,7 @@ def no_digests(described: Description) -> Problem:
     said = "its digests could not be compared; sizes, checksums inside the zips and tables were"
     if described.sidecar is not None:
         said = f"its files were compared with the digests in {layout.SIDECAR}, for which nothing else speaks"
-    return no_manifest(described.url, said, WRITES_NONE)
+    return no_manifest(described.url, f"uploaded by a program that writes none; {said}")
 
 
 def check_readable(folder: Path, name: str, where: str) -> None:

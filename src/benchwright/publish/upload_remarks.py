@@ -31,7 +31,8 @@ def _on_declaration(artifact: DeclaredArtifact, destination: StoreLocation) -> I
     metadata = artifact.metadata
     if changed := artifact.changed_fields:
         said = ", ".join(f"{name} {new!r} (was {old!r})" for name, (old, new) in changed.items())
-        yield Problem("metadata-updated", layout.METADATA, f"published as declared now: {said}")
+        fix = "where one is wrong: scripts/set_method_info.py MODULE:ATTR --set FIELD=VALUE, before --apply"
+        yield Problem("metadata-updated", layout.METADATA, f"published as declared now: {said}", fix=fix)
     if metadata.date is None:
         fix = "scripts/set_method_info.py MODULE:ATTR --set date=YYYY-MM-DD"
         yield Problem("no-date", f"{metadata.method}: date", "not declared", "the day of the run", fix)
@@ -74,16 +75,23 @@ def _on_processing(artifact: DeclaredArtifact) -> Iterator[Problem]:
 def _on_parts(artifact: DeclaredArtifact, names: Sequence[str], upload_raw: bool) -> Iterator[Problem]:
     metadata, folder = artifact.metadata, artifact.folder
     if metadata.method_type == "config" and layout.TRAJECTORIES not in names:
-        yield Problem("no-trajectories", layout.TRAJECTORIES, "not there, so not published: one config was run")
+        found = "not there, so not published: one config was run"
+        yield Problem("no-trajectories", layout.TRAJECTORIES, found, fix="nothing to do: only more configs make some")
     if PROCESSED_ZIP not in names:
-        yield Problem("no-processed", PROCESSED_ZIP, "not published: the metadata declares has_processed false")
-    if RAW_ZIP not in names:
-        why = "the metadata declares has_raw false" if upload_raw else "--no-upload-raw"
-        yield Problem("no-raw", RAW_ZIP, f"not published: {why}")
+        found = "not published: the metadata declares has_processed false"
+        fix = "if it should be: scripts/set_method_info.py MODULE:ATTR --set has_processed=true, and process again"
+        yield Problem("no-processed", PROCESSED_ZIP, found, fix=fix)
+    if RAW_ZIP not in names and upload_raw:
+        found = "not published: the metadata declares has_raw false"
+        fix = "if it should be: declare has_raw true, and process again without --no-cache-raw"
+        yield Problem("no-raw", RAW_ZIP, found, fix=fix)
+    elif RAW_ZIP not in names:
+        yield Problem("no-raw", RAW_ZIP, "not published: --no-upload-raw", fix="if it should be: leave that option out")
     known = {*names, layout.METADATA, *ZIPS.values()}
     top = [entry.name for entry in folder.iterdir() if entry.name not in (*known, layout.RESULTS)]
     results = folder / layout.RESULTS
     tables = [f"{layout.RESULTS}/{entry.name}" for entry in results.iterdir()] if results.is_dir() else []
     left_out = sorted([*top, *(name for name in tables if name not in known)])
     if left_out:
-        yield Problem("left-out", str(folder), f"not published: {', '.join(left_out)}", "the files of an artifact")
+        found, fix = f"not published: {', '.join(left_out)}", "keep elsewhere what is still of use, and remove the rest"
+        yield Problem("left-out", str(folder), found, "the files of an artifact", fix)

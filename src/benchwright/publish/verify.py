@@ -44,7 +44,7 @@ def verify_objects(store: ObjectStore, expected: Manifest, *, basis: str, count:
     with kept(problems):
         hosted = read_manifest(store, expected.method, expected.suite)
         if hosted is None:
-            said = "the next upload writes it; who fetches the artifact cannot compare digests"
+            said = "who fetches the artifact cannot compare digests"
             remarks.append(no_manifest(f"{store.url}/{prefix}", said))
         elif hosted.manifest.objects != expected.objects:
             where, found = f"{store.url}/{prefix}/{MANIFEST}", "the manifest of another artifact"

@@ -57,7 +57,7 @@ class ComparedField:
         value = str(self.inferred)
         return f"{self.field}={value.lower() if isinstance(self.inferred, bool) else value}"
 
-    def problem(self, where: str, fix: str = "") -> Problem:
+    def problem(self, where: str, fix: str) -> Problem:
         """The row as a problem of the declaration ``where``."""
         code = {"not declared": "not-declared", "?": "metadata-doubtful"}.get(self.match, "metadata-mismatch")
         found = "not declared" if self.provided is None else f"{self.provided!r}"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from benchwright.raw.result import Result
 
 _SPLIT = re.compile(r"(0|[1-9][0-9]{0,8})_(0|[1-9][0-9]{0,8})", re.ASCII)
+_READABLE = "make it readable, then run this again"
 _SECONDS_BEFORE_FORKS = 0.03
 """A walk that takes no longer, as one of some thousand folders on a local disk, is over before processes would pay."""
 
@@ -99,7 +100,8 @@ def find_results(root: Path | str) -> Found:
     """
     start = Path(root).expanduser().absolute()
     if not start.is_dir():
-        raise usage_error(str(root), "no such folder", "a run's folder or its data folder", code="no-such-folder")
+        expected, fix = "a run's folder or its data folder", "correct the path"
+        raise usage_error(str(root), "no such folder", expected, fix, code="no-such-folder")
     # A folder "data" inside the data folder is one more of its methods.
     if start.name != "data" and (start / "data").is_dir():
         start /= "data"
@@ -170,7 +172,7 @@ class _Walk:
             with os.scandir(folder) as entries:
                 listed = list(entries)
         except OSError as error:
-            self._note("unreadable", folder, f"cannot be listed: {error.strerror}", "a readable folder")
+            self._note("unreadable", folder, f"cannot be listed: {error.strerror}", "a readable folder", _READABLE)
             return []
         below: list[str] = []
         method, task_key = folder.rsplit("/", 2)[-2:]
@@ -180,7 +182,7 @@ class _Walk:
             try:
                 self._sort(entry, folder, method, task_key, below)
             except OSError as error:
-                self._note("unreadable", entry.path, f"cannot be read: {error.strerror}", "a readable entry")
+                self._note("unreadable", entry.path, f"cannot be read: {error.strerror}", "a readable entry", _READABLE)
         return below
 
     def _sort(self, entry: os.DirEntry[str], folder: str, method: str, task_key: str, below: list[str]) -> None:
@@ -190,14 +192,15 @@ class _Walk:
             if split := _SPLIT.fullmatch(name):
                 self._take(entry.path, (folder, method, task_key, int(split[1]), int(split[2])))
             elif not name.isprintable():
-                self._note("odd-name", entry.path, "a name that cannot be printed", "a printable name")
+                self._note("odd-name", entry.path, "a name that cannot be printed", "a printable name", "rename it")
             elif not name.startswith("."):
                 below.append(entry.path)
         elif entry.is_symlink():
             if name == RESULT_NAME or entry.is_dir() or not Path(entry.path).exists():
                 self._note_link(entry)
         elif name == RESULT_NAME:
-            self._note("odd-name", entry.path, "a result outside a <repeat>_<fold> folder", "a split's folder")
+            found, fix = "a result outside a <repeat>_<fold> folder", "move it into its split's folder, or remove it"
+            self._note("odd-name", entry.path, found, "a split's folder", fix)
 
     def _take(self, place: str, coordinates: tuple[str, str, str, int, int]) -> None:
         path = f"{place}/{RESULT_NAME}"
@@ -207,7 +210,8 @@ class _Walk:
             self.empty.append(EmptyFolder(*coordinates[:3], place.rpartition("/")[2]))
             return
         if not stat.S_ISREG(status.st_mode):
-            self._note("not-a-file", path, "a link or no regular file", "a regular file")
+            fix = "put the file itself there, or remove it"
+            self._note("not-a-file", path, "a link or no regular file", "a regular file", fix)
             return
         self.files.append(RawFile(*coordinates, status.st_size, status.st_mtime_ns, status.st_ino))
 
@@ -222,5 +226,5 @@ class _Walk:
             "copy what it points to here, or name that folder itself",
         )
 
-    def _note(self, code: str, where: str, found: str, expected: str, fix: str = "") -> None:
+    def _note(self, code: str, where: str, found: str, expected: str, fix: str) -> None:
         self.problems.append(Problem(code, printable(where), found, expected, fix))

@@ -143,7 +143,8 @@ def _of_protocols(
 def _doubtful(method: RawMethod) -> Iterator[Problem]:
     for result in method.results:
         for warning in result.warnings:
-            yield Problem("doubtful-result", result.file.place, warning)
+            fix = "look at this result, and run its item again if it is wrong"
+            yield Problem("doubtful-result", result.file.place, warning, fix=fix)
 
 
 def _lost_datasets(method: RawMethod, empty: Mapping[str, str]) -> Iterator[Problem]:

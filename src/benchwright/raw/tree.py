@@ -15,6 +15,7 @@ from benchwright.raw.inspection import Inspection, inspect, lost_dataset
 from benchwright.raw.losses import empty_tasks, unaccepted
 from benchwright.raw.methods import RawMethod, method_declared, method_named, read_declared, read_methods
 
+_BY_HAND = "see which of the two is right, and correct the declaration if it is not"
 Mend = Callable[[str, str], str]
 """The command that brings to a declaration (``MODULE:ATTR``) a correction (``FIELD=VALUE``)."""
 
@@ -59,7 +60,7 @@ class TreeInspection:
             if row.match != "yes" and row.severity != "context"
         ]
         return [
-            row.problem(reference, mend(reference, row.correction) if row.correction else "")
+            row.problem(reference, mend(reference, row.correction) if row.correction else _BY_HAND)
             for reference, row in sorted(rows, key=lambda found: not found[1].fails)
         ]
 

@@ -9,7 +9,7 @@ from importlib.resources import files
 from itertools import groupby
 from typing import Any
 
-from benchwright.contract import Exit, Failure, Problem, counted
+from benchwright.contract import Exit, Failure, Problem, counted, did_you_mean
 
 TABLES = (
     "datasets",
@@ -75,19 +75,21 @@ def _problems(rows: Any, columns: Mapping[tuple[str, str], bool]) -> Iterator[Pr
     """What is wrong with the form of the rows; ``columns`` says of each column whether it needs a value."""
     form = "rows of tables: {TABLE: [{COLUMN: VALUE}]}"
     if not isinstance(rows, Mapping):
-        yield Problem("not-rows", "the rows", "no JSON object", form)
+        yield Problem("not-rows", "the rows", "no JSON object", form, "correct the file")
         return
     for table, several in rows.items():
         if table not in TABLES:
-            yield Problem("no-such-table", str(table), "no table of the evaluation database", ", ".join(TABLES))
+            fix = did_you_mean(str(table), TABLES)
+            yield Problem("no-such-table", str(table), "no table of the evaluation database", ", ".join(TABLES), fix)
         elif not isinstance(several, list) or not all(isinstance(row, Mapping) and row for row in several):
-            yield Problem("not-rows", table, "no list of rows", form)
+            yield Problem("not-rows", table, "no list of rows", form, "correct the file")
         else:
             for name in sorted({name for row in several for name in row if (table, name) not in columns}):
-                yield Problem("no-such-column", f"{table}.{name}", "no column of this table")
+                fix = did_you_mean(name, [column for of, column in columns if of == table])
+                yield Problem("no-such-column", f"{table}.{name}", "no column of this table", fix=fix)
             needed = sorted(name for (of, name), needs in columns.items() if of == table and needs)
             lacking = Counter(tuple(name for name in needed if row.get(name) is None) for row in several)
             for names, number in lacking.items():
                 if names:
                     found = f"{counted(number, 'row')} without {', '.join(names)}"
-                    yield Problem("no-value", table, found, "a value for each")
+                    yield Problem("no-value", table, found, "a value for each", "add them to the file")

@@ -218,9 +218,9 @@ class LocalPostgres:
 
     def _failure(self, found: str, said: str) -> Failure:
         last = [line.strip() for line in said.splitlines() if line.strip()][-3:]
-        return Failure(
-            Problem("postgres", str(self.folder), f"the server {found}: {' / '.join(last)}"), exit=Exit.ENVIRONMENT
-        )
+        said_last = f"the server {found}: {' / '.join(last)}"
+        fix = "mend what it says, then run this again"
+        return Failure(Problem("postgres", str(self.folder), said_last, fix=fix), exit=Exit.ENVIRONMENT)
 
 
 def _wheel() -> Path | None:

@@ -166,7 +166,7 @@ def main(args: argparse.Namespace, shell: Shell) -> Outcome:
 
     require_filled(__file__)
     if args.handoff and args.step != "setup":
-        raise usage_error("--handoff", f"given to {args.step}", "a sheet of what follows setup")
+        raise usage_error("--handoff", f"given to {args.step}", "a sheet of what follows setup", "give it to setup")
     return STEPS[args.step](args, shell)
 
 

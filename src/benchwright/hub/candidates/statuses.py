@@ -288,6 +288,6 @@ def _told(one: Declaration) -> str:
 
 def _unknown(known: Finding, failure: Failure) -> Finding:
     reason = "; ".join(f"{one.where}: {one.found}" for one in failure.problems)
-    fix = f" ({failure.problems[0].fix})" if isinstance(failure, Gated) else ""
+    asked = f" ({failure.problems[0].fix})" if isinstance(failure, Gated) else ""
     exit = failure.exit if failure.exit in (Exit.ENVIRONMENT, Exit.REMOTE) else Exit.REMOTE
-    return replace(known, status="unknown", reason=line(reason + fix), exit=int(exit))
+    return replace(known, status="unknown", reason=line(reason + asked), exit=int(exit))

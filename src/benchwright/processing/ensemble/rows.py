@@ -97,4 +97,4 @@ class MetricRows(ABC):
     @classmethod
     def refusal(cls, found: str, expected: str) -> Failure:
         """The failure that says what this metric cannot work on."""
-        return Failure(Problem("not-scorable", cls.metric, found, expected))
+        return Failure(Problem("not-scorable", cls.metric, found, expected, "run this item again"))

@@ -29,9 +29,8 @@ def metric_rows(metric: str, labels: NDArray[Any]) -> MetricRows:
         Failure: another metric, or labels it is not defined on.
     """
     if metric not in _ROWS:
-        raise Failure(
-            Problem("unsupported-metric", metric, "a metric without ensembles", f"one of {', '.join(METRICS)}")
-        )
+        expected, fix = f"one of {', '.join(METRICS)}", "score it by one of these"
+        raise Failure(Problem("unsupported-metric", metric, "a metric without ensembles", expected, fix))
     return _ROWS[metric](labels)
 
 

@@ -34,7 +34,8 @@ def plan_registration(
             collection has this method already in another way (exit 1).
     """
     if group is not None and replaces is not None:
-        raise usage_error("--group", "given beside --replaces, which keeps the old entry's place", "one of the two")
+        found = "given beside --replaces, which keeps the old entry's place"
+        raise usage_error("--group", found, "one of the two", "leave --group out")
     places = find_places(arena, method, replaces, repository)
     file = places.file
     present = index_at(places.live, places.method)
@@ -121,7 +122,8 @@ def _unready(places: Places, old: int | None) -> list[Problem]:
         gone = index_at(places.superseded, places.replaced) is not None
         if old is None or gone:
             found = f"in {SUPERSEDED} already" if gone else f"not in the live list of {label}"
-            fix = "" if gone else did_you_mean(str(places.replaced), [entry.reference for entry in places.live])
+            known = [entry.reference for entry in places.live]
+            fix = "name a live entry, or none" if gone else did_you_mean(str(places.replaced), known)
             problems.append(Problem("not-live", str(places.replaced), found, "a live entry", fix))
         if file.superseded is None:
             found = f"no list {SUPERSEDED}, which would keep the replaced entry reachable"

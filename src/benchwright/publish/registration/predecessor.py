@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from benchwright.contract import Exit, Failure, Problem, some
+from benchwright.contract import Exit, Failure, Problem, did_you_mean, some
 from benchwright.files.checkout import git
 from benchwright.publish.registration.arenas import SUPERSEDED
 from benchwright.publish.registration.collection_file import CollectionFile
@@ -63,7 +63,10 @@ def superseded_by(places: Places, index: int, around: Around | None) -> int | No
         named = index_at(places.superseded, places.replaced)
         if named is None:
             found = f"not in {SUPERSEDED}"
-            raise Failure(Problem("not-superseded", str(places.replaced), found, "what was replaced"), exit=Exit.NO)
+            known = [entry.reference for entry in places.superseded]
+            fix = did_you_mean(str(places.replaced), known) if known else "leave --replaces out"
+            problem = Problem("not-superseded", str(places.replaced), found, "what was replaced", fix)
+            raise Failure(problem, exit=Exit.NO)
         return named
     names = [entry.name for entry in places.superseded]
     if around is not None:

@@ -217,7 +217,9 @@ def _refuse_unwritable(log: Path) -> None:
 
 def _require_date(text: str | None) -> None:
     if text is not None and not is_day(text):
-        raise usage_error("--date", repr(text), "a date, YYYY-MM-DD")
+        raise usage_error(
+            "--date", repr(text), "a date, YYYY-MM-DD", "write it so, or leave --date out for that of set-up"
+        )
 
 
 def _is_of_this_plan(inputs: _Inputs, there: LogHeading) -> bool:

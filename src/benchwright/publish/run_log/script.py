@@ -33,7 +33,7 @@ class RunScript:
     source: str
     tree: ast.Module
 
-    def text(self, name: str, *, fix: str = "") -> str:
+    def text(self, name: str, *, fix: str = 'write it at the top of the script, as NAME = "..."') -> str:
         """The text that a top-level name is bound to, or ``Path`` of one; ``fix`` is what to do where it is none.
 
         Raises:
@@ -69,7 +69,8 @@ class RunScript:
         if len(found) != 1:
             where = f"{self.path}:{found[1].lineno}" if found else str(self.path)
             said = f"{len(found)} functions setup() at its top level" if found else "no function setup()"
-            raise usage_error(where, said, "one function setup(), whose body is the plan", code="no-setup-function")
+            expected, fix = "one function setup(), whose body is the plan", "give a script of scripts/new_benchmark.py"
+            raise usage_error(where, said, expected, fix, code="no-setup-function")
         return found[0]
 
 
@@ -84,7 +85,8 @@ def read_script(path: Path) -> RunScript:
     except Failure as failure:
         raise Failure(failure.problems, exit=Exit.USAGE) from None
     except OSError as error:
-        raise usage_error(str(path), said(error), "the run script of a benchmark") from None
+        fix = "give --run-script the path of one, such as tmp_scripts/run_xgboost.py"
+        raise usage_error(str(path), said(error), "the run script of a benchmark", fix) from None
     tree = parse(content, path, "a run script")
     encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
     source = content.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")

@@ -162,7 +162,7 @@ class _Planning:
         if self.problems:
             raise Failure(self.problems, exit=Exit.REFUSED)
 
-    def _refuse(self, code: str, found: str, expected: str = "", fix: str = "") -> None:
+    def _refuse(self, code: str, found: str, expected: str, fix: str) -> None:
         self.problems.append(Problem(code, self.push.tag, found, expected, fix))
 
     def _check_row(self) -> None:
