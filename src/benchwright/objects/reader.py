@@ -46,7 +46,7 @@ def open_reader(
             or the kind's client is not installed (exit 3).
     """
     if isinstance(location, str):
-        location = StoreLocation.parse(location)
+        location = StoreLocation.parse(location, folders=False)
     if location.kind == "local":
         raise usage_error(str(location), "a folder", "gs://BUCKET, s3://BUCKET or r2://BUCKET", code="bad-store")
     settings = settings_from_environment() if settings is None else settings
