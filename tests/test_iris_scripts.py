@@ -182,6 +182,12 @@ def test_wrong_usage(progress, no_credentials, tmp_path, words, where, found):
     assert (answer["exit"], problem["where"], problem["found"]) == (2, where.format(tmp_path), found)
 
 
+@pytest.mark.parametrize("words", [("ftp://bucket/job",), ("x", "--iris", "/buckets")])
+def test_an_address_that_is_none_is_told_of_buckets_alone(progress, no_credentials, words):
+    (problem,) = progress.answer(*words)["problems"]
+    assert problem["expected"] == "gs://BUCKET/PREFIX, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX"
+
+
 def test_all_that_is_wrong_is_told_at_once(progress, no_credentials):
     answer = progress.answer("a", "gs://bucket", "--jobs-root", "none")
     assert (answer["exit"], len(answer["problems"])) == (2, 3)

@@ -87,6 +87,7 @@ def audit_evals(args: argparse.Namespace, shell: Shell) -> Outcome:
     from benchwright.audit.record import audit
 
     now = datetime.now(UTC)
+    outputs = {"--dump-facts": args.dump_facts, "--report": args.report, "--out": args.out}
     options = AuditOptions(
         job_dirs=tuple(args.job_dirs),
         jobs_root=args.jobs_root,
@@ -104,6 +105,7 @@ def audit_evals(args: argparse.Namespace, shell: Shell) -> Outcome:
         remember=not args.no_cache,
         facts=args.facts,
         report=args.report,
+        outputs={name: path for name, path in outputs.items() if path is not None},
     )
     options.check()
     found = None if args.facts else gathered(options, now=now, talk=shell.talk, progress=shell.progress)

@@ -452,6 +452,34 @@ def test_a_look_is_remembered_outside_of_the_folder(capsys, settings, tmp_path):
     assert inside.answer(run.folder)["exit"] == 2
 
 
+@pytest.mark.parametrize("option", ["--dump-facts", "--report", "--out"])
+@pytest.mark.parametrize("named", ["JOB_DIR", "shard", "--jobs-root", "--manifest", "--facts"])
+def test_nothing_is_written_into_a_job(capsys, settings, tmp_path, named, option):
+    script = Script.named("eval/audit_evals", capsys, "--no-cache")
+    run = AuditedRun(tmp_path)
+    if named == "shard":
+        run.folder.rename(run.folder.with_name("run_shard0"))
+    folder = next(run.folder.parent.iterdir())
+    (tmp_path / "runs.csv").write_text(f"job_dir\n{folder}\n")
+    (tmp_path / "facts.json").write_text(json.dumps([{"run_tag": run.tag, "folder": str(folder)}]))
+    words = {
+        "JOB_DIR": (folder,),
+        "shard": (folder.with_name("run"),),
+        "--jobs-root": ("--jobs-root", folder.parent),
+        "--manifest": ("--manifest", tmp_path / "runs.csv"),
+        "--facts": ("--facts", tmp_path / "facts.json"),
+    }[named]
+    before = snapshot(folder)
+    (tmp_path / "link").symlink_to(folder)
+    name = "report.md" if option == "--report" else "result.json"
+    for target in (folder / name, tmp_path / "link" / "deeper" / name):
+        answer = script.answer(*words, option, target)
+        (problem,) = answer["problems"]
+        assert (answer["exit"], problem["where"], problem["found"]) == (2, option, str(target))
+        assert problem["expected"] == f"a file outside of {folder}"
+    assert snapshot(folder) == before
+
+
 def test_folders_that_are_no_jobs_are_told(script, tmp_path):
     root = AuditedRun(tmp_path).folder.parent
     (root / "launched_and_failed").mkdir()

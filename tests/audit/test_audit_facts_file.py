@@ -127,8 +127,8 @@ FIELDS = (
 )  # fmt: skip
 TRIAL_FIELDS = (
     "planned", "expected", "valid", "nonzero", "silent", "corrupt", "errors", "unscored", "benign", "informative",
-    "rejecting", "invalid_in_aggregate", "reward_sum", "stored_score", "worked", "tokens", "cached_tokens", "requests",
-    "whole",
+    "rejecting", "invalid_in_aggregate", "reward_sum", "stored_score", "surplus_valid", "surplus_unscored",
+    "surplus_sum", "worked", "tokens", "cached_tokens", "requests", "whole",
 )  # fmt: skip
 
 
@@ -145,13 +145,15 @@ def test_counts_that_no_trials_have_are_told(tmp_path):
 def test_what_is_there_twice_is_told(tmp_path):
     one = {"id": "r1", "owner": "us", "status": "Pending"}
     repo = {"name": "org/t", "state": "filled", "shared": 3, "compared": 2}
-    case = {"run_tag": "run", "rows": [one, one], "traces": [repo, repo], "trials": {"reward_sum": 1.0}}
+    trials = {"reward_sum": 1.0, "surplus_unscored": 1, "surplus_sum": 2.0}
+    case = {"run_tag": "run", "rows": [one, one], "traces": [repo, repo], "trials": trials}
     assert problems(tmp_path, [case]) == [
         (": eval 1: row r1", "again", "each once"),
         (": eval 1: repo org/t", "again", "each once"),
         (": eval 1: repo org/t", "3 shared", "at most the 2 that were compared"),
         (": eval 1: repo org/t", "3 shared", "at most the 2 that were compared"),
         (": eval 1: trials: reward_sum", "1.0", "0, since no trial is valid"),
+        (": eval 1: trials: surplus_sum", "2.0", "0, since no trial is valid"),
     ]
 
 

@@ -328,6 +328,13 @@ class TestPlans:
         assert trials.errors == trials.unscored == {"AgentTimeoutError": 2, "DaytonaError": 2}
         assert trials.stored_score == pytest.approx(4 / 12)
 
+    def test_trials_beyond_the_plan_are_counted_apart(self, rules, tmp_path):
+        grow_job(tmp_path / "run", ["pass", "fail", "fail"] * 4, extras=("zombie", "corrupt-rerun", "copy"))
+        facts = facts_of(rules, tmp_path / "run")
+        trials = facts.trials
+        assert (trials.attempted, trials.reward_sum, facts.figures["surplus"]) == (12, 4.0, 3)
+        assert (trials.surplus_valid, trials.surplus_unscored, trials.surplus_sum) == (2, 0, 2.0)
+
     def test_a_folder_without_a_trial_has_none(self, rules, tmp_path):
         grow_job(tmp_path / "run", [])
         assert facts_of(rules, tmp_path / "run").trials.attempted == 0

@@ -201,6 +201,23 @@ def test_the_folders_own_figures_say_more_of_errors_and_of_the_score(tmp_path) -
     ]
 
 
+def test_the_reading_that_the_stored_score_is_of_is_told(tmp_path) -> None:
+    grow_job(tmp_path / "eval-job", ["pass", "fail", "fail", "fail", "timeout", "timeout", "cut-off", "cut-off"])
+    facts, _ = of_job(tmp_path / "eval-job")
+    tokens = parsed(report_markdown(audited(facts)))
+
+    assert ["over completed trials (without damaged results)", "0.1667"] in tables(tokens)["Score"]
+    over = "completed trials (without damaged results)"
+    assert f"The stored score is the one over {over}." in map(said, tokens)
+
+    facts.figures["scores"] |= {"valid_with_surplus": 0.5, "stored_is": ["attempted", "planned", "valid_with_surplus"]}
+    tokens = parsed(report_markdown(audited(facts)))
+
+    assert ["over valid trials (with surplus ones)", "0.5000"] in tables(tokens)["Score"]
+    over = "attempted trials, planned trials and valid trials (with surplus ones)"
+    assert f"The stored score is the one over {over}." in map(said, tokens)
+
+
 @pytest.mark.parametrize(
     "figures", [{}, {"scores": 1, "error_counts": {}}, {"scores": {"low": "x"}, "error_counts": {}}]
 )

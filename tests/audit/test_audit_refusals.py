@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_audit_rules import CASES, JOB, NOW, TIMEOUT, case, repo, row, trials, without
+from test_audit_rules import CASES, JOB, NOW, TIMEOUT, case, damaged, repo, row, trials, without
 
 from benchwright.audit import judge
 from benchwright.audit.refusals import UNKNOWN, refusals
@@ -79,6 +79,10 @@ def test_everything_that_is_wrong_is_told_at_once():
          [("score-disputed", "the aggregate stores the score 0.9000, and its trials make 0.3000")]),
         (case(trials=trials(reward_sum=-1e308, stored_score=1e308)),
          [("score-disputed", "the aggregate stores the score 1e+308, and its trials make -3.333e+305")]),
+        (case(trials=damaged(stored_score=90 / 297)), []),
+        (case(trials=trials(stored_score=102 / 312, surplus_valid=12, surplus_sum=12.0)), []),
+        (case(trials=trials(stored_score=105 / 312, surplus_valid=12, surplus_sum=12.0)),
+         [("score-disputed", "the aggregate stores the score 0.3365, and its trials make 0.3000")]),
         (case(rows=[row(live=None)]), [("job-unknown", "whether the job of row r1 is live is unknown")]),
         (case(rows=[row(issues=["dangling-id"])]),
          [("dangling-id", "row r1 has the id of an agent, model or benchmark that there is not")]),

@@ -40,6 +40,11 @@ def without(name: str, number: int, **more: Any) -> dict[str, Any]:
     return trials(300 - number, errors={name: number}, unscored={name: number}, **more)
 
 
+def damaged(**more: Any) -> dict[str, Any]:
+    """300 trials of which 288 have a reward, 9 ended without one, and the results of 3 cannot be read."""
+    return trials(288, corrupt=3, errors={"DaytonaError": 9}, unscored={"DaytonaError": 9}, **more)
+
+
 def row(**more: Any) -> dict[str, Any]:
     score = more.pop("score", 0.3)
     own = {"id": "r1", "owner": "us", "status": "Finished", "of_run": "yes", "live": False, "link": "org/run-traces"}
@@ -282,6 +287,24 @@ CASES: dict[str, tuple[EvalFacts, str]] = {
         case(trials=trials(stored_score=0.9), rows=[row(score=0.9)]),
         "STOP",
     ),
+    "the mean of Harbor where three results are damaged": (
+        case(trials=damaged(stored_score=90 / 297), rows=[row(score=90 / 297)]),
+        "OK",
+    ),
+    "a damaged result, and no row": (case(trials=damaged(stored_score=90 / 297), rows=[]), "UPLOAD"),
+    "damaged results, and a score that no reading makes": (
+        case(trials=damaged(stored_score=93 / 297), rows=[row(score=0.3)]),
+        "STOP",
+    ),
+    "the mean of Harbor with zombies in it": (
+        case(trials=trials(stored_score=102 / 312, surplus_valid=12, surplus_sum=12.0), rows=[row(score=102 / 312)]),
+        "OK",
+    ),
+    "zombies that its mean does not explain": (
+        case(trials=trials(stored_score=105 / 312, surplus_valid=12, surplus_sum=12.0)),
+        "STOP",
+    ),
+    "a row that counts zombies of which there are none": (case(rows=[row(score=102 / 312)]), "UPLOAD"),
     "a plan of nothing": (case(trials=trials(5, planned=0), rows=[row(score=18.0)]), "STOP"),
     "50 errors that count, and every trial scored": (
         case(trials=trials(errors={"ApiRateLimitError": 31}), rows=[row(fails=True)]),

@@ -165,6 +165,17 @@ def test_results_of_a_completed_job_are_in_some_bucket(buckets, job, several):
     assert (verdict(leg).verdict, verdict(leg).why) == ("STOP", f"its trials are unknown ({why})")
 
 
+@pytest.mark.parametrize("state", ["5", "6"], ids=["FAILED", "KILLED"])
+def test_what_one_bucket_lacks_may_be_in_another(buckets, job, state):
+    buckets.put(job(finished=False), at(buckets.gpu))
+    (leg,) = legs(buckets, f"/me/{NAME},{state}", addresses=(buckets.tpu,))
+    why = f"nothing is in {buckets.tpu}/{NAME}: one bucket alone was named, and its results may be in another"
+    assert (leg.facts.trials, leg.facts.unknown) == (None, {"trials": why})
+    assert (verdict(leg).verdict, verdict(leg).why) == ("STOP", f"its trials are unknown ({why})")
+    (leg,) = legs(buckets, f"/me/{NAME},{state}")
+    assert (leg.facts.trials.valid, verdict(leg).verdict) == (20, "UPLOAD")
+
+
 def test_jobs_launched_before_are_left_out_and_told_but_for_those_that_a_person_names(buckets):
     names = [f"eval-{word}-20260{month}01-120000" for word, month in (("a", 7), ("b", 7), ("c", 9))]
     rows = "\n".join(f"/me/{name},5" for name in names)

@@ -173,6 +173,19 @@ def test_a_report_file_can_be_json(tmp_path, capsys):
     assert json.loads(file.read_text())["data"] == {"n": 1}
 
 
+def test_a_report_file_that_the_outcome_refuses_is_left_as_it_was(tmp_path, capsys):
+    file = tmp_path / "result.json"
+    file.write_text("another's")
+    problems = [Problem("usage", "--out", str(file), "another file"), *[Problem("usage", "x", "wrong")] * 50]
+
+    def refuse(args, shell):
+        raise Failure(problems, exit=Exit.USAGE)
+
+    code, out, _ = run(refuse, ["--out", str(file)], capsys)
+    assert (code, file.read_text()) == (2, "another's")
+    assert str(file) not in out.splitlines()[-1]
+
+
 def test_secrets_never_reach_the_output(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SERVICE_TOKEN", "the-secret-value")
     file = tmp_path / "report.json"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 from fractions import Fraction
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchwright.harbor import Aggregate, EvalStats, JobConfig, Kind, Planned, Tally, Taxonomy, figures
+from benchwright.harbor import Aggregate, EvalStats, JobConfig, Kind, Planned, Rewards, Tally, Taxonomy, figures
 from benchwright.harbor.job import Job, packed
 
 TAXONOMY = Taxonomy.load()
@@ -122,6 +123,23 @@ def test_the_score_in_every_reading_and_what_is_open():
     assert scores.bias == pytest.approx(0.2 - 4 / 15)
     assert (scores.low, scores.high) == (4 / 25, (4 + 3 + 2 + 5) / 25)
     assert found.invalid_in_aggregate == found.invalid == 3
+
+
+def test_what_is_over_completed_or_surplus_trials_is_there_where_it_may_be_another_mean():
+    plain = of({"valid": 4, "unscored": 1}, 5, rewards=[1.0, 1.0, 0.0, 0.0]).scores
+    assert (plain.completed, plain.completed_with_surplus, plain.valid_with_surplus) == (None, None, None)
+    damaged = of({"valid": 4, "unscored": 1, "corrupt": 3}, 8, rewards=[1.0, 1.0, 0.0, 0.0]).scores
+    assert (damaged.attempted, damaged.completed, damaged.completed_with_surplus) == (2 / 8, 2 / 5, None)
+
+
+def test_surplus_rewards_of_any_size_give_a_number():
+    most = sys.float_info.max
+    rewards = Rewards(
+        valid=1, unscored=0, corrupt=0, planned=1, total=most, surplus_valid=1, surplus_unscored=2, surplus_total=most
+    )
+    means = rewards.means()
+    assert means["valid_with_surplus"] == most
+    assert means["completed_with_surplus"] == pytest.approx(most / 2)
 
 
 def test_rewards_beyond_0_and_1_widen_what_is_open():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -101,6 +102,42 @@ def test_a_random_mix_agrees_with_its_truth_to_the_trial(tmp_path, seed):
     assert job.whole.reward_sum == pytest.approx(truth.reward_sum, abs=1e-12)
     counts = found["error_counts"].items()
     assert {name: one["unscored"] for name, one in counts if one["scored"] or one["unscored"]} == truth.unscored_errors
+
+
+def stored_as(job, score):
+    """A job whose aggregate stores a score."""
+    result = json.loads((job / "result.json").read_text())
+    (one,) = result["stats"]["evals"].values()
+    one["metrics"] = [{"mean": score}]
+    write(job / "result.json", result)
+
+
+@pytest.mark.parametrize(("version", "reading"), [("0.25", "completed"), ("0.26", "valid")])
+def test_a_score_that_harbor_stores_beside_a_damaged_result_is_one_of_the_readings(tmp_path, version, reading):
+    kinds = ["pass"] * 9 + ["fail"] * 18 + ["no-sandbox"] * 1 + ["cut-off"] * 2
+    grow_job(tmp_path / "job", kinds, JobShape(3, version))
+    scores = figures_of(read_job(tmp_path / "job"))["scores"]
+    assert scores["stored"] == {"completed": 9 / 28, "valid": 9 / 27}[reading]
+    assert (scores["completed"], scores["stored_is"]) == (9 / 28, [reading])
+
+
+@pytest.mark.parametrize(
+    ("stored", "reading"),
+    [
+        (9 / 29, ["attempted"]),
+        ((9 + 2) / (29 + 2), ["completed_with_surplus"]),
+        ((9 + 2) / (27 + 2), ["valid_with_surplus"]),
+        ((9 + 2) / 30, []),
+    ],
+)
+def test_a_score_that_counts_trials_beyond_the_plan_is_one_of_the_readings(tmp_path, stored, reading):
+    kinds = ["pass"] * 9 + ["fail"] * 18 + ["no-sandbox"] * 2 + ["unfinished"]
+    grow_job(tmp_path / "job", kinds, JobShape(3), extras=("zombie", "corrupt-rerun", "zombie"))
+    stored_as(tmp_path / "job", stored)
+    job = read_job(tmp_path / "job")
+    assert (job.whole.surplus, job.whole.surplus_valid, job.whole.surplus_sum) == (3, 2, 2.0)
+    scores = figures_of(job)["scores"]
+    assert (scores["completed"], scores["stored_is"]) == (None, reading)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -190,4 +190,4 @@ def test_the_jobs_of_a_root_by_name(tmp_path):
     assert (problem.found, problem.fix) == ("a job and no folder of jobs", "give it as JOB_DIR")
     (tmp_path / "a").mkdir()
     assert problem_of(find_jobs, tmp_path).found == "no job in 1 folder"
-    assert problem_of(find_jobs, tmp_path / "a").found == "no folder"
+    assert problem_of(find_jobs, tmp_path / "a").found == "no folder in it"

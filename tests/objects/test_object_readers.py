@@ -144,6 +144,15 @@ def test_wrong_credentials_are_told(seaweed):
         assert (caught.value.exit, caught.value.problems[0].code) == (Exit.ENVIRONMENT, "credentials-refused")
 
 
+def test_what_is_no_address_is_told_of_buckets_alone():
+    with pytest.raises(Failure) as caught:
+        open_reader("/results")
+    expected = "gs://BUCKET/PREFIX, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX"
+    assert str(caught.value) == f"/results: no store, expected {expected}"
+    with pytest.raises(Failure, match="expected local:FOLDER, gs://BUCKET/PREFIX, "):
+        open_store("/results")
+
+
 def test_a_folder_is_no_bucket(tmp_path):
     with pytest.raises(Failure) as caught:
         open_reader(f"local:{tmp_path}")

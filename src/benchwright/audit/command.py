@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 
 import msgspec
 
@@ -18,7 +20,7 @@ from benchwright.audit.grandfather import read_grandfathered
 from benchwright.audit.iris_jobs import EVALS, iris_table
 from benchwright.audit.iris_results import Buckets
 from benchwright.audit.manifest import NO_HINT, Entry
-from benchwright.audit.options import Asked, AuditOptions
+from benchwright.audit.options import Asked, AuditOptions, check_outputs
 from benchwright.audit.record import Audited, summary
 from benchwright.audit.report_text import table
 from benchwright.audit.trace_hub import TraceHub
@@ -26,7 +28,7 @@ from benchwright.audit.trace_names import trace_orgs
 from benchwright.audit.troubles import Troubles
 from benchwright.contract import Exit, Failure, Failures, Outcome, Problem, counted, usage_error
 from benchwright.evaldb import EvalDatabase, open_database, owners_from
-from benchwright.harbor import Benchmarks, Profile, ScanCache, Taxonomy
+from benchwright.harbor import Benchmarks, Profile, ScanCache, Taxonomy, resolve_job_folder
 from benchwright.objects.credentials import settings_from_environment
 
 
@@ -34,8 +36,8 @@ def facts_in_file(options: AuditOptions) -> list[EvalFacts]:
     """The facts of ``--facts``, with the rows that ``--grandfather`` spares.
 
     Raises:
-        Failure: the file is none of facts, or of another profile than ``--profile``, there is no such profile, or the
-            log is none; every problem (exit 2).
+        Failure: the file is none of facts, or of another profile than ``--profile``, there is no such profile, the log
+            is none, or a file is to be written into the folder of one of the evals; every problem (exit 2).
     """
     assert options.facts is not None
     failures = Failures()
@@ -45,6 +47,8 @@ def facts_in_file(options: AuditOptions) -> list[EvalFacts]:
         facts = read_facts(options.facts, Taxonomy.load(), options.profile)
     with failures.collected():
         spared = read_grandfathered(options.grandfather) if options.grandfather else spared
+    with failures.collected():
+        check_outputs(options.outputs, (Path(one.folder) for one in facts if one.folder and "://" not in one.folder))
     failures.settle()
     return [_sparing(one, spared) for one in facts]
 
@@ -59,7 +63,8 @@ def gathered(options: AuditOptions, *, now: datetime, talk: Callable[[str], None
     """All facts about the runs that are asked for.
 
     Raises:
-        Failure: an option, a file that one names or a folder is wrong; every problem (exit 2).
+        Failure: an option, a file that one names or a folder is wrong, or a file is to be written into one of the jobs;
+            every problem (exit 2).
     """
     failures = Failures()
     asked = Asked()
@@ -74,6 +79,8 @@ def gathered(options: AuditOptions, *, now: datetime, talk: Callable[[str], None
         spared = read_grandfathered(options.grandfather) if options.grandfather else spared
     with failures.collected():
         asked = Asked.by(options)
+    with failures.collected():
+        check_outputs(options.outputs, _job_folders(asked.entries) if options.outputs else ())
     iris: IrisSource | None = None
     with failures.collected():
         iris = _iris(options, [entry for entry in asked.entries if entry.remote])
@@ -104,6 +111,14 @@ def gathered(options: AuditOptions, *, now: datetime, talk: Callable[[str], None
     finally:
         if isinstance(database, EvalDatabase):
             database.close()
+
+
+def _job_folders(entries: Iterable[Entry]) -> Iterator[Path]:
+    """The folders that the results of runs are in; none of what is no job, which is told where it is read."""
+    for entry in entries:
+        if not entry.remote:
+            with contextlib.suppress(Failure):
+                yield from (entry.place or resolve_job_folder(entry.path)).folders
 
 
 _NO_HUB = "the Hub was not asked (--no-hub)"

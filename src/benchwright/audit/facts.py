@@ -46,16 +46,18 @@ class JobFacts(_Part, frozen=True):
 
 
 class TrialFacts(_Part, frozen=True):
-    """What the trials amount to under a profile of error classes; surplus ones are counted nowhere.
+    """What the trials amount to under a profile of error classes; surplus ones are in ``surplus_...`` alone.
 
     ``errors`` counts trials by the class of the exception they recorded, ``unscored`` those among them without a
     reward; trials without either are in ``silent``. ``benign`` are the classes that make no eval incomplete, as the
     profile has them, ``informative`` those whose missing reward hides a likely 0, ``rejecting`` the names among
     ``errors`` for which the profile takes no such eval at all. ``planned`` is None where nothing says how many there
     should be, ``expected`` how many the benchmark's size or the shards that are not there make of it, where that is
-    another number. ``reward_sum`` is over valid trials, ``nonzero`` counts the rewards among them that are not 0. The
-    evidence that they ran is ``worked``, the number on which an agent spent time, and tokens and requests, each None
-    where nothing records it. ``whole`` is False where an aggregate alone was read, which proves no trial.
+    another number. ``reward_sum`` is over valid trials, ``nonzero`` counts the rewards among them that are not 0.
+    ``surplus_valid`` and ``surplus_unscored`` trials have a readable result and exceed the plan; Harbor counts them in
+    the score that it stores, and their rewards add up to ``surplus_sum``. The evidence that trials ran is ``worked``,
+    the number on which an agent spent time, and tokens and requests, each None where nothing records it. ``whole`` is
+    False where an aggregate alone was read, which proves no trial.
     """
 
     planned: Count | None = None
@@ -72,6 +74,9 @@ class TrialFacts(_Part, frozen=True):
     invalid_in_aggregate: Count | None = None
     reward_sum: float = 0.0
     stored_score: float | None = None
+    surplus_valid: Count = 0
+    surplus_unscored: Count = 0
+    surplus_sum: float = 0.0
     worked: Count | None = None
     tokens: Count | None = None
     cached_tokens: Count | None = None

@@ -155,8 +155,10 @@ def _contradictions(where: str, trials: TrialFacts) -> Iterator[Problem]:
             yield Problem("facts", f"{where}: unscored: {name}", str(number), recorded, _FIX)
     if sum(trials.errors.values()) > trials.attempted:
         yield Problem("facts", f"{where}: errors", f"{sum(trials.errors.values())} in all", "at most one a trial", _FIX)
-    if trials.reward_sum and not trials.valid:
-        yield Problem("facts", f"{where}: reward_sum", f"{trials.reward_sum}", "0, since no trial is valid", _FIX)
+    for name, valid in (("reward_sum", trials.valid), ("surplus_sum", trials.surplus_valid)):
+        total = getattr(trials, name)
+        if total and not valid:
+            yield Problem("facts", f"{where}: {name}", f"{total}", "0, since no trial is valid", _FIX)
     for name, most in (("nonzero", trials.valid), ("worked", trials.attempted)):
         number = getattr(trials, name)
         if number is not None and number > most:

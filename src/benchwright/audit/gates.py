@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from benchwright.audit.facts import TrialFacts
 from benchwright.contract import counted
+from benchwright.harbor import Rewards, same_score
 
-TOLERANCE = 5e-4
-"""How far a stored score may be from one of ours and still be it: some stores keep three digits."""
 TIMEOUT = "AgentTimeoutError"
 """The exception of an agent that ran out of its time."""
 
@@ -69,17 +68,18 @@ def broken_gates(trials: TrialFacts) -> list[str]:
 
 
 def scores(trials: TrialFacts) -> dict[str, float | None]:
-    """The score as stored, and over all attempted, over valid and over planned trials."""
-
-    def over(number: int | None) -> float | None:
-        return trials.reward_sum / number if number else None
-
-    return {
-        "stored": trials.stored_score,
-        "over_attempted": over(trials.attempted),
-        "over_valid": over(trials.valid),
-        "over_planned": over(trials.planned),
-    }
+    """The score as stored, and by the names of ``Rewards.means``, with ``over_`` before them, what the trials make."""
+    rewards = Rewards(
+        valid=trials.valid,
+        unscored=trials.without_reward,
+        corrupt=trials.corrupt,
+        planned=trials.planned,
+        total=trials.reward_sum,
+        surplus_valid=trials.surplus_valid,
+        surplus_unscored=trials.surplus_unscored,
+        surplus_total=trials.surplus_sum,
+    )
+    return {"stored": trials.stored_score} | {f"over_{name}": mean for name, mean in rewards.means().items()}
 
 
 def times_out_too_often(trials: TrialFacts) -> bool:
@@ -88,14 +88,6 @@ def times_out_too_often(trials: TrialFacts) -> bool:
 
 
 def is_score_of(score: float | None, trials: TrialFacts) -> bool:
-    """Whether a score is what these trials come to, over the attempted, the valid or the planned ones.
-
-    Without a trial there is none.
-    """
+    """Whether a score is what these trials come to, in any reading of it. Without a trial there is none."""
     known = scores(trials)
     return trials.attempted > 0 and any(same_score(score, known[name]) for name in known if name != "stored")
-
-
-def same_score(one: float | None, other: float | None) -> bool:
-    """Whether two scores are the same one, stored with some digits less."""
-    return one is not None and other is not None and abs(one - other) <= TOLERANCE

@@ -19,6 +19,7 @@ from benchwright.harbor import JobPlace
 from benchwright.harbor.scan import as_text
 
 _OTHER_BUCKET = "its results are in no bucket that was named"
+_ONE_BUCKET = "one bucket alone was named, and its results may be in another"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +97,8 @@ class _Gathering:
             return [self._unread(name, results.unknown)]
         if results.copy is None and job.phase == "completed":
             return [self._unread(name, f"it completed, and {some(results.notes)}: {_OTHER_BUCKET}")]
+        if results.copy is None and len(self.source.buckets.readers) == 1:
+            return [self._unread(name, f"{some(results.notes)}: {_ONE_BUCKET}")]
         legs = legs_of(JobPlace(name, ()), self._hint(name), results.job, self.rules)
         if results.copy is None:
             return [leg.learned(folder=None, notes=results.notes) for leg in legs]

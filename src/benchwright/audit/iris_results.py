@@ -110,7 +110,7 @@ class Buckets:
         failures = Failures()
         for address in dict.fromkeys(addresses):
             with failures.collected():
-                readers.append(_opened(StoreLocation.parse(address), settings, patience))
+                readers.append(_opened(StoreLocation.parse(address, folders=False), settings, patience))
         failures.settle()
         if not readers:
             raise usage_error(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
@@ -24,7 +24,8 @@ class AuditOptions:
     """What is asked for; see the script's help. Paths are as they were given.
 
     ``hint`` is what was said of the runs in ``job_dirs``, or of ``iris_job``, the one job of the buckets that is meant.
-    With ``all_listed`` the runs are ``job_dirs`` alone, and a manifest has to list each of them.
+    With ``all_listed`` the runs are ``job_dirs`` alone, and a manifest has to list each of them. ``outputs`` are the
+    files that the command is to write, by their options.
     """
 
     job_dirs: tuple[Path, ...] = ()
@@ -46,6 +47,7 @@ class AuditOptions:
     remember: bool = True
     facts: Path | None = None
     report: Path | None = None
+    outputs: Mapping[str, Path] = field(default_factory=dict)
 
     @property
     def given(self) -> Given:
@@ -106,8 +108,31 @@ class AuditOptions:
         if self.report and self.report.suffix not in _REPORTS:
             expected = f"a name that ends in {' or '.join(_REPORTS)}"
             wrong("--report", str(self.report), expected, "--report FILE.md, or --report FILE.html")
+        problems += _inside(self.outputs, self.job_dirs)
         if problems:
             raise Failure(problems, exit=Exit.USAGE)
+
+
+def check_outputs(outputs: Mapping[str, Path], folders: Iterable[Path]) -> None:
+    """Whether files are to be written outside of jobs' folders, which an audit only reads.
+
+    In one they may take the place of Harbor's own, and a file that is new there looks like a job at work.
+
+    Raises:
+        Failure: some are not; all of them (exit 2).
+    """
+    problems = list(_inside(outputs, folders))
+    if problems:
+        raise Failure(problems, exit=Exit.USAGE)
+
+
+def _inside(outputs: Mapping[str, Path], folders: Iterable[Path]) -> Iterator[Problem]:
+    jobs = sorted({folder.resolve() for folder in folders})
+    for name, path in outputs.items():
+        places = (path.resolve(), path.parent.resolve() / path.name)  # a link there counts as what it is, too
+        job = next((job for job in jobs if any(place.is_relative_to(job) for place in places)), None)
+        if job is not None:
+            yield Problem("usage", name, str(path), f"a file outside of {job}", f"{name} FILE elsewhere")
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,7 +199,7 @@ def _is_here(name: str) -> bool:
 
 def _at_address(address: str) -> tuple[Buckets, str]:
     """The job at an address, which may name the job's own folder or the one around it."""
-    place = StoreLocation.parse(address)
+    place = StoreLocation.parse(address, folders=False)
     folder, _, name = place.prefix.rpartition("/")
     if folder.rpartition("/")[2] == name:
         folder = folder.rpartition("/")[0]

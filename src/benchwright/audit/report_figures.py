@@ -20,6 +20,15 @@ MEANINGS = {
     "unknown": "unknown",
 }
 """What a missing reward says of the score, by the kind of missingness."""
+OVER = {
+    "attempted": "attempted trials",
+    "valid": "valid trials",
+    "planned": "planned trials",
+    "completed": "completed trials (without damaged results)",
+    "completed_with_surplus": "completed trials (with surplus ones)",
+    "valid_with_surplus": "valid trials (with surplus ones)",
+}
+"""What a mean is over, by the name of its reading; the last three are there only where they may differ from others."""
 
 
 class ErrorClass(msgspec.Struct, frozen=True):
@@ -55,13 +64,16 @@ class Readings(msgspec.Struct, frozen=True):
     attempted: float | None = None
     valid: float | None = None
     planned: float | None = None
+    completed: float | None = None
+    completed_with_surplus: float | None = None
+    valid_with_surplus: float | None = None
     likely: float | None = None
     low: float | None = None
     high: float | None = None
     stored_is: tuple[str, ...] = ()
 
     def known(self) -> list[float]:
-        """Every value that there is."""
+        """Every value that there is, but those of ``completed`` and surplus trials, which no chart draws."""
         values = (self.stored, self.attempted, self.valid, self.planned, self.likely, self.low, self.high)
         return [value for value in values if value is not None]
 

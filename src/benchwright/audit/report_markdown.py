@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from benchwright.audit.facts import EvalFacts, TrialFacts
 from benchwright.audit.gates import covers_too_little, errs_too_much
 from benchwright.audit.record import Audited, summary
-from benchwright.audit.report_figures import MEANINGS, error_classes, folder_figures, readings
+from benchwright.audit.report_figures import MEANINGS, OVER, error_classes, folder_figures, readings
 from benchwright.audit.report_text import MARKS
 from benchwright.audit.report_words import (
     KINDS,
@@ -151,19 +151,19 @@ def _scores(facts: EvalFacts) -> list[str]:
     score = readings(facts)
     if score is None:
         return []
-    rows = [
-        ("as stored", as_score(score.stored)),
-        ("over attempted trials", as_score(score.attempted)),
-        ("over valid trials", as_score(score.valid)),
-        ("over planned trials", as_score(score.planned)),
-    ]
+    rows = [("as stored", as_score(score.stored))]
+    for name, trials in OVER.items():
+        mean = getattr(score, name)
+        if mean is not None or name in ("attempted", "valid", "planned"):
+            rows.append((f"over {trials}", as_score(mean)))
     if score.likely is not None:
         rows.append(("likely: a missing reward taken for 0 where it hides one", as_score(score.likely)))
     if score.low is not None:
         rows.append(("left open by trials without a reward", f"{as_score(score.low)} to {as_score(score.high)}"))
     lines = ["### Score", "", *_table(("reading", "score"), rows)]
     if score.stored is not None and score.stored_is:
-        lines += ["", f"The stored score is the one over the {_listed(score.stored_is)} trials."]
+        over = [OVER.get(name, name) for name in score.stored_is]
+        lines += ["", f"The stored score is the one over {_listed(over)}."]
     return lines
 
 

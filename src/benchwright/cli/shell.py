@@ -165,16 +165,19 @@ def _failed(error: BaseException, shell: Shell) -> Outcome:
 
 
 def _answer(outcome: Outcome, script: str, args: argparse.Namespace, shell: Shell) -> int:
-    """Write the report that ``--out`` asked for, print the outcome, and return the exit code."""
-    if args.out is not None:
+    """Write the report that ``--out`` asked for, print the outcome, and return the exit code.
+
+    A file that the outcome itself refuses, by a problem whose place is ``--out``, is not written.
+    """
+    out: Path | None = args.out
+    if any(problem.where == "--out" for problem in outcome.problems):
+        out = None
+    if out is not None:
         try:
-            _write_report(args.out, script, outcome)
+            _write_report(out, script, outcome)
         except OSError as error:  # the outcome itself must still be printed
-            outcome = _with([_not_written("report", args.out, error, "--out")], outcome)
-    if args.json:
-        text = as_json(outcome.envelope(script), encoding=sys.stdout.encoding)
-    else:
-        text = shortened(outcome, args.out)
+            outcome = _with([_not_written("report", out, error, "--out")], outcome)
+    text = as_json(outcome.envelope(script), encoding=sys.stdout.encoding) if args.json else shortened(outcome, out)
     try:
         sys.stdout.write(f"{text}\n")
         sys.stdout.flush()

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Any
 
 from benchwright.harbor.aggregate import Aggregate
 from benchwright.harbor.job import Job
+from benchwright.harbor.means import Rewards, same_score
 from benchwright.harbor.plan import Planned
 from benchwright.harbor.tally import Tally
 from benchwright.harbor.taxonomy import ErrorClass, Profile
-
-TOLERANCE = 5e-4
-"""How far a stored score may be from a reading and still be it: some stores keep three digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +43,9 @@ class ErrorCount:
 class Scores:
     """A score in every reading. None is where there is nothing to divide by, or nothing is stored.
 
-    ``stored`` is the aggregate's mean. The others divide the sum of the rewards by the ``attempted``, the ``valid`` and
-    the ``planned`` trials. ``stored_is`` names those that the stored one equals, to ``TOLERANCE``. ``likely`` takes 0
-    where a reward is missing because of what it would have been (MNAR), and leaves out whatever else is missing.
+    ``stored`` is the aggregate's mean. The others, up to ``valid_with_surplus``, are those of ``Rewards.means``, and
+    ``stored_is`` names the ones that the stored score equals. ``likely`` takes 0 where a reward is missing because of
+    what it would have been (MNAR), and leaves out whatever else is missing.
     ``low`` and ``high`` are what the score over the planned trials can still be: an MNAR trial brings 0, any other one
     without a reward, and one that never ran, the least and the most that a trial can bring (0 and 1, or what was seen).
     """
@@ -56,6 +54,9 @@ class Scores:
     attempted: float | None
     valid: float | None
     planned: float | None
+    completed: float | None
+    completed_with_surplus: float | None
+    valid_with_surplus: float | None
     likely: float | None
     low: float | None
     high: float | None
@@ -68,14 +69,15 @@ class Scores:
 
     def to_dict(self) -> dict[str, Any]:
         """The scores as JSON data."""
-        names = ("stored", "attempted", "valid", "planned", "likely", "low", "high", "bias")
-        return {name: getattr(self, name) for name in names} | {"stored_is": list(self.stored_is)}
+        scores = {one.name: getattr(self, one.name) for one in fields(self)}
+        return scores | {"bias": self.bias, "stored_is": list(self.stored_is)}
 
 
 @dataclass(frozen=True)
 class Figures:
     """What an eval's trials amount to under a profile. Surplus trials are in ``surplus`` and counted nowhere else.
 
+    Two of the ``scores`` alone say in their names that they are over surplus trials, too.
     ``attempted`` trials left a result: valid, unscored or corrupt ones. ``unscored`` ones are benign, counted, or
     ``silent``: without an exception of their own, so that no error rate shows them. ``missing`` planned trials left
     none, of which ``unfinished`` have a folder. ``covered`` trials say how they ended: by a reward or an exception.
@@ -270,19 +272,24 @@ def _errors(tally: Tally, profile: Profile) -> dict[str, ErrorCount]:
 def _scores(tally: Tally, errors: Mapping[str, ErrorCount], planned: int | None, stored: float | None) -> Scores:
     valid = tally.count("valid")
     attempted = tally.count("valid", "unscored", "corrupt")
+    rewards = Rewards(
+        valid=valid,
+        unscored=tally.count("unscored"),
+        corrupt=tally.count("corrupt"),
+        planned=planned,
+        total=tally.reward_sum,
+        surplus_valid=tally.surplus_valid,
+        surplus_unscored=tally.surplus_unscored,
+        surplus_total=tally.surplus_sum,
+    )
     zeros = sum(count.unscored for count in errors.values() if count.error.missing == "MNAR")
-    readings = {"attempted": attempted, "valid": valid, "planned": planned}
-    means = {name: tally.reward_sum / number if number else None for name, number in readings.items()}
+    means = rewards.means()
     low = high = None
     if planned:
         open_ = max(0, max(planned, attempted) - valid - zeros)
         low = (tally.reward_sum + open_ * min(0.0, tally.lowest or 0.0)) / planned
         high = (tally.reward_sum + open_ * max(1.0, tally.highest or 0.0)) / planned
-    equal = [
-        name
-        for name, mean in means.items()
-        if mean is not None and stored is not None and abs(mean - stored) <= TOLERANCE
-    ]
+    equal = [name for name, mean in means.items() if same_score(mean, stored)]
     likely = tally.reward_sum / (valid + zeros) if valid + zeros else None
     return Scores(stored, **means, likely=likely, low=low, high=high, stored_is=tuple(equal))
 

@@ -170,7 +170,7 @@ def _no_jobs(root: Path, names: Sequence[str]) -> Failure:
     if records:
         found = f"no job, and the {'record' if records == 1 else 'records'} of {counted(records, 'run')}"
         return _no_job(root, found, expected, _meant(root.parent / _TRACES))
-    return _no_job(root, f"no job in {counted(len(names), 'folder')}" if names else "no folder", expected)
+    return _no_job(root, f"no job in {counted(len(names), 'folder')}" if names else "no folder in it", expected)
 
 
 _NAME_IT = "name the folder that Harbor wrote the run's trials to"

@@ -35,14 +35,18 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True):
-    """Trials of a job: all of them, or those of one agent, model and dataset. Surplus ones are in ``surplus`` alone.
+    """Trials of a job: all of them, or those of one agent, model and dataset. Surplus ones are in ``surplus...`` alone.
 
     ``kinds`` counts them by ``Kind``, ``tasks`` how many different tasks they are of, ``zeros`` the rewards that are 0.
-    ``reward_sum`` is exact to the last bit, ``lowest`` and ``highest`` are the extremes of the rewards.
+    ``reward_sum`` is exact to the last bit, ``lowest`` and ``highest`` are the extremes of the rewards. Of the surplus
+    trials some are valid or unscored; ``surplus_sum`` is what their rewards add up to.
     """
 
     kinds: tuple[tuple[Kind, int], ...] = ()
     surplus: int = 0
+    surplus_valid: int = 0
+    surplus_unscored: int = 0
+    surplus_sum: float = 0.0
     tasks: int = 0
     reward_sum: float = 0.0
     lowest: float | None = None
@@ -59,6 +63,7 @@ def tally(trials: Iterable[Trial]) -> Tally:
     """The tally of some trials."""
     trials = list(trials)
     kept = [trial for trial in trials if not trial.surplus]
+    surplus = [trial for trial in trials if trial.surplus]
     kinds = Counter((one.state, one.exception, one.exception is None and one.step_exceptions[:1]) for one in kept)
     rewards = [trial.reward for trial in kept if trial.reward is not None]
     times = [trial.agent_seconds for trial in kept if trial.agent_seconds]
@@ -67,7 +72,10 @@ def tally(trials: Iterable[Trial]) -> Tally:
             (Kind(state, exception or (step[0] if step else None), bool(step)), number)
             for (state, exception, step), number in sorted(kinds.items(), key=repr)
         ),
-        surplus=len(trials) - len(kept),
+        surplus=len(surplus),
+        surplus_valid=sum(trial.state == "valid" for trial in surplus),
+        surplus_unscored=sum(trial.state == "unscored" for trial in surplus),
+        surplus_sum=_total([trial.reward for trial in surplus if trial.reward is not None]),
         tasks=len({(trial.source, trial.task) for trial in kept}),
         reward_sum=_total(rewards),
         lowest=min(rewards, default=None),

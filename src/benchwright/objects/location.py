@@ -17,7 +17,8 @@ from benchwright.objects.store import ObjectStore
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 """https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html"""
 _KINDS = ("local", "gs", "s3", "r2")
-_FORMS = "local:FOLDER, gs://BUCKET/PREFIX, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX"
+_BUCKETS = "gs://BUCKET/PREFIX, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX"
+_FORMS = f"local:FOLDER, {_BUCKETS}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +49,15 @@ class StoreLocation:
             check_key(self.prefix)
 
     @classmethod
-    def parse(cls, text: str) -> StoreLocation:
-        """The location that a text names.
+    def parse(cls, text: str, *, folders: bool = True) -> StoreLocation:
+        """The location that a text names. Without ``folders`` a message of what is expected speaks of buckets alone.
 
         Raises:
             Failure: it names none (code ``bad-store`` or ``bad-key``, exit 2).
         """
         kind, colon, rest = text.partition(":")
         if not colon or kind not in _KINDS or (kind != "local" and not rest.startswith("//")):
-            raise _bad_store(text, "no store", _FORMS)
+            raise _bad_store(text, "no store", _FORMS if folders else _BUCKETS)
         if kind == "local":
             return cls(kind, rest)
         bucket, _, prefix = rest.removeprefix("//").partition("/")

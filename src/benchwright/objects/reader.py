@@ -64,7 +64,7 @@ def open_reader(
             or the kind's client is not installed (exit 3).
     """
     if isinstance(location, str):
-        location = StoreLocation.parse(location)
+        location = StoreLocation.parse(location, folders=False)
     if location.kind == "local":
         expected, fix = "gs://BUCKET, s3://BUCKET or r2://BUCKET", "name a bucket, or give the folder by its plain path"
         raise usage_error(str(location), "a folder", expected, fix, code="bad-store")
