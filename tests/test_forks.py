@@ -16,7 +16,7 @@ import pytest
 from benchwright import forks
 from benchwright.contract import Exit, Failure
 from benchwright.forks import as_they_come, in_order, shared
-from waiting import children_of, wait_until
+from waiting import PATIENCE, children_of, wait_until
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 HERE = os.getpid()
@@ -62,7 +62,7 @@ def unsendable_elsewhere(number):
 def refuse(number):
     if number == 3:
         raise ValueError(f"unit {number}")
-    time.sleep(60 * (number > 3))
+    time.sleep(600 * (number > 3))
     return number
 
 
@@ -136,7 +136,7 @@ def test_an_error_is_raised_where_the_outputs_are_taken(spread, capfd):
 
 def test_the_processes_end_when_nobody_wants_the_rest():
     before = len(children_of(HERE))
-    outputs = in_order(lambda number: time.sleep(number and 60), range(100))
+    outputs = in_order(lambda number: time.sleep(number and 600), range(100))
     next(outputs)
     assert len(children_of(HERE)) == before + 3
     outputs.close()
@@ -198,7 +198,7 @@ def test_what_a_process_raises_is_raised_here_with_its_place_and_the_others_end(
     started = time.monotonic()
     with pytest.raises(ValueError, match="unit 3") as caught:
         list(as_they_come(refuse, range(8), processes=3))
-    assert time.monotonic() - started < 50  # and not the sleep of the others
+    assert time.monotonic() - started < PATIENCE  # and not the sleep of the others
     assert "in refuse" in caught.value.__notes__[0]
 
 
@@ -264,7 +264,7 @@ forks.processors = lambda: 2
 def work(number):
     if number:
         os.write(1, b"at work\\n")
-        time.sleep(60)
+        time.sleep(600)
 try:
     for output in forks.in_order(work, range(10)):
         os.write(1, b"begun\\n")
@@ -287,12 +287,12 @@ def parent():
 # In both, the output ends when no process holds it any more.
 def test_ctrl_c_ends_all_and_is_told_once(parent):
     os.killpg(parent.pid, signal.SIGINT)
-    assert parent.communicate(timeout=20)[0] == "interrupted\n"
+    assert parent.communicate(timeout=PATIENCE)[0] == "interrupted\n"
 
 
 def test_no_process_outlives_its_parent(parent):
     parent.kill()
-    assert parent.communicate(timeout=20)[0] == ""
+    assert parent.communicate(timeout=PATIENCE)[0] == ""
 
 
 def test_ctrl_c_ends_those_that_share_and_is_told_once():
@@ -303,4 +303,4 @@ def test_ctrl_c_ends_those_that_share_and_is_told_once():
     ) as parent:
         assert [parent.stdout.readline() for _ in range(2)] == ["at work\n"] * 2
         os.killpg(parent.pid, signal.SIGINT)
-        assert parent.communicate(timeout=20)[0] == "interrupted\n"
+        assert parent.communicate(timeout=PATIENCE)[0] == "interrupted\n"

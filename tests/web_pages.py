@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from waiting import PATIENCE, wait_until
+
 
 @contextmanager
 def running_browser() -> Iterator[Browser]:
@@ -34,7 +36,7 @@ class Visitor:
         """One of the module's pages, its forms reset; opening one anew for each test takes too long."""
         page = self.kept.get(name) or self.load(self.folder / name, 1400)
         self.kept[name] = page
-        page.set_viewport_size({"width": 1400, "height": 900})
+        resize(page, 1400)
         page.evaluate(RESET)
         yield page
         self.check(page)
@@ -51,6 +53,7 @@ class Visitor:
         """A page on a screen of that width, in the dark; everything that it says or asks for is a complaint."""
         viewport = {"width": width, "height": 900}
         context = self.browser.new_context(viewport=viewport, offline=True, color_scheme="dark")
+        context.set_default_timeout(1000 * PATIENCE)
         page = context.new_page()
         page.on("console", lambda message: self.complaints.append(message.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
@@ -63,6 +66,16 @@ class Visitor:
         """Nothing was wrong with a page."""
         assert self.complaints == []
         assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+
+
+def resize(page: Page, width: int) -> None:
+    """Another width of the screen, at which the page has been drawn anew: it is told of it only with a next frame.
+
+    Asked from outside: a second look of `wait_for_function` is an `eval` in the page, which its policy may forbid.
+    """
+    page.set_viewport_size({"width": width, "height": 900})
+    wait_until(lambda: page.evaluate("window.innerWidth") == width, pause=0.01)
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 RESET = """() => {

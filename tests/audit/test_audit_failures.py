@@ -131,7 +131,7 @@ def test_what_the_sources_say_when_none_fails(truth):
     }
 
 
-@hypothesis_settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(seed=st.integers(0, 2**32), share=st.sampled_from([0.05, 0.2, 0.5, 0.9]))
 def test_no_sequence_of_failures_makes_a_bad_eval_good_or_a_fact_false(world, truth, seed, share):
     found, troubles = world.look(seed, share)

@@ -17,7 +17,7 @@ from benchwright.audit.report_words import visible
 from benchwright.audit.score_marks import score_chart
 from benchwright.audit.trial_cells import TrialCell, trial_cells
 from benchwright.rehearsal.harbor_jobs import KINDS, grow_job
-from web_pages import Visitor, overlaps
+from web_pages import Visitor, overlaps, resize
 
 DATA = Path(__file__).parents[1] / "data" / "harbor_jobs"
 ALL = "eval-all-kinds-of-trials-20260901_120000"
@@ -101,7 +101,7 @@ def test_a_page_fits_wide_and_narrow_screens_by_day_and_by_night(visitor) -> Non
         for tag in (ALL, "eval-dark", f"{SCRIPT}{visible(NASTY)}"):
             opened(page, tag)
         for width in (1400, 400):
-            page.set_viewport_size({"width": width, "height": 900})
+            resize(page, width)
             for scheme in ("light", "dark"):
                 page.emulate_media(color_scheme=scheme)
                 assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -110,7 +110,7 @@ import os, time
 shared = bytearray(60 * 2**20)
 child = os.fork()
 own = bytearray(os.urandom(1)) * (40 * 2**20)
-time.sleep(0.5)
+time.sleep(1)
 child and os.wait()
 """
     command = [sys.executable, "-c", two_hold_40_and_share_60]

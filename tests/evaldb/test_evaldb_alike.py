@@ -65,7 +65,7 @@ def both(eval_rows):
         database.close()
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     models=st.lists(st.tuples(NAMES, st.integers(0, 9)), min_size=1, max_size=5),
     benchmarks=st.lists(NAMES, min_size=1, max_size=4, unique=True),

@@ -17,7 +17,7 @@ from benchwright.evaldb import Patience, open_database
 from benchwright.rehearsal.postgrest_standin import Answer, PostgrestStandIn
 from eval_databases import SOON, local_postgres
 from object_servers import free_ports
-from waiting import children_of
+from waiting import PATIENCE, children_of
 
 
 @pytest.fixture
@@ -194,7 +194,7 @@ class TestAway:
                 exit_code, problem = failing(database.jobs)
             finally:
                 os.kill(pid, signal.SIGCONT)
-            assert time.monotonic() - start < 30
+            assert time.monotonic() - start < PATIENCE
             assert exit_code == Exit.REMOTE
             assert problem.found == "nothing heard for 2 s"
             assert len(database.jobs()) == 1

@@ -20,6 +20,7 @@ from benchwright.evaldb.write_steps import needs_function
 from eval_databases import cut_at, folder_for_all, numbered
 from object_servers import free_ports
 from postgres_cuts import CutLine
+from waiting import PATIENCE
 
 ONCE = Patience(attempts=1, connect_timeout=2, answer_timeout=5)
 ACCURACY = [{"name": "accuracy", "value": 0.25}]
@@ -547,7 +548,7 @@ class TestTwoAtOnce:
         ]
         for racer in racers:
             racer.start()
-        found = sorted(results.get(timeout=60) for _ in racers)
+        found = sorted(results.get(timeout=PATIENCE) for _ in racers)
         for racer in racers:
             racer.join()
         assert found == [["contested"], ["done"]]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchwright.files import swap, swap_in
+from waiting import wait_until
 
 
 def folder(path: Path, content: str) -> Path:
@@ -98,7 +99,8 @@ for number in range(10**9):
 def test_a_reader_never_sees_a_part_whenever_the_writer_is_killed(tmp_path):
     for _ in range(5):
         writer = subprocess.Popen([sys.executable, "-c", SWAPPER, str(tmp_path)])
-        time.sleep(0.4)
+        wait_until((tmp_path / "target").exists)
+        time.sleep(0.2)
         writer.send_signal(signal.SIGKILL)
         writer.wait()
         files = sorted((tmp_path / "target" / "deep").iterdir())

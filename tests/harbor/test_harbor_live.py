@@ -15,6 +15,7 @@ import pytest
 from harbor_files import Racing, job_files, result, states, trial, write
 
 from benchwright.harbor import Folder, ScanCache, read_job, read_tree
+from waiting import PATIENCE, wait_until
 
 
 def test_a_trial_that_goes_away_is_looked_for_once_more(tmp_path):
@@ -95,7 +96,7 @@ def test_a_file_from_another_age_is_read_all_the_same(tmp_path, when, year):
 
 
 _READER = """
-import sys
+import os, sys
 from pathlib import Path
 from benchwright.harbor import ScanCache, read_job
 root, looks = Path(sys.argv[1]), 0
@@ -105,7 +106,7 @@ while not (root / "stop").exists():
         assert trial.state in ("valid", "missing") or job.live, trial
         assert trial.reward in (None, int(trial.folder[-1]) % 2), trial
     looks += 1
-print(looks)
+    (root / f"look-{looks}-of-{os.getpid()}").touch()
 """
 
 
@@ -114,18 +115,23 @@ def test_a_job_that_is_written_to_meanwhile_is_never_read_wrong(tmp_path):
     job = tmp_path / "job"
     job_files(job, 99)
     command = [sys.executable, "-c", _READER, str(tmp_path)]
-    readers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    end, number = time.monotonic() + 3, 0
-    while time.monotonic() < end:
+    readers = [subprocess.Popen(command) for _ in range(2)]
+
+    def looked(times):
+        looks = [(tmp_path / f"look-{times}-of-{reader.pid}", reader) for reader in readers]
+        return all(look.exists() or reader.poll() is not None for look, reader in looks)
+
+    begun, number = time.monotonic(), 0
+    while time.monotonic() < begun + 3:
         _write_slowly(job / f"task-{number % 9}__{number:07d}", number)
         job_files(job, 99, completed=number)
         if number % 4 == 3:
             shutil.rmtree(job / f"task-{(number - 2) % 9}__{number - 2:07d}")
         number += 1
+        begun = begun if looked(1) else time.monotonic()
+    wait_until(lambda: looked(4))
     (tmp_path / "stop").touch()
-    looks = [int(reader.communicate()[0]) for reader in readers]
-    assert [reader.returncode for reader in readers] == [0, 0]
-    assert min(looks) > 3
+    assert [reader.wait(PATIENCE) for reader in readers] == [0, 0]
     found = read_job(job, cache=ScanCache(tmp_path / "cache"))
     assert found.trials == read_job(job).trials
     assert found.whole.count("valid") + found.whole.surplus == len(list(job.glob("*/result.json"))) == found.present

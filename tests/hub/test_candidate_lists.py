@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -17,6 +16,7 @@ from benchwright.rehearsal.hub import Fault, FaultRule, RuledFaults
 from benchwright.rehearsal.hub.sample import card
 from candidate_lists import SCRIPTS, Lists, read_csv, result, script, write_csv
 from scripts_in_process import Script
+from waiting import wait_until
 
 
 @pytest.fixture
@@ -120,12 +120,11 @@ def test_a_limit_of_the_hub_is_waited_for(lists, emulator, models):
 def killed_at(command, environment, journal, lines):
     """Run a command until its journal has so many lines, and kill it."""
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    deadline = time.monotonic() + 30
-    while process.poll() is None and time.monotonic() < deadline:
-        if journal.exists() and journal.read_bytes().count(b"\n") >= lines:
-            process.send_signal(signal.SIGKILL)
-            break
-        time.sleep(0.005)
+    wait_until(
+        lambda: process.poll() is not None or (journal.exists() and journal.read_bytes().count(b"\n") >= lines),
+        pause=0.005,
+    )
+    process.send_signal(signal.SIGKILL)
     process.communicate()
     return process.returncode
 

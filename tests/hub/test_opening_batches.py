@@ -138,7 +138,7 @@ def test_a_kill_after_the_commit_is_mended_by_the_next_run(one, new_run, emulato
 
 def test_a_limit_of_commits_stops_the_batch_and_the_next_run_goes_on(new_run, lab, emulator, registry, tmp_path):
     spec = spec_of(tmp_path, lab(5))
-    emulator.limits.actions["commit"] = Limit(2)
+    emulator.limits.actions["commit"] = Limit(2, 10**9)  # no window ends meanwhile
     emulator.limits.retry_after = True
     done = new_run().apply(spec)
     assert [made.state for made in done.values()] == ["opened", "opened", "untried", "untried", "untried"]

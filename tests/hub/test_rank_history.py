@@ -13,10 +13,9 @@ from benchwright.hub.sweep.rank_history import RankPoint, read_history, write_hi
 from benchwright.hub.sweep.rank_page import rank_boards, rank_page
 from benchwright.hub.views import View
 from waiting import wait_until
-from web_pages import Visitor, overlaps
+from web_pages import Visitor, overlaps, resize
 
 SCRIPT = "<script>alert(1)</script>"
-# Asked from outside: a second look of `wait_for_function` is an `eval` in the page, which its policy forbids.
 DRAWN_ANEW = "document.querySelector('.ranks svg').viewBox.baseVal.width < window.innerWidth"
 WIDE, SMALL = View(None, False), View("32B")
 
@@ -167,7 +166,7 @@ def test_headings_sort(visitor):
 @pytest.mark.parametrize("width", [320, 400, 900])
 def test_other_screens(visitor, width):
     with visitor.visit("ranks.html") as page:
-        page.set_viewport_size({"width": width, "height": 900})
+        resize(page, width)
         wait_until(lambda: page.evaluate(DRAWN_ANEW))
         assert page.locator("text.end").count() == (16 if width > 640 else 0)
         assert overlaps(page, ".ranks text.end", "tbody tr", "main > *", "nav a") == []

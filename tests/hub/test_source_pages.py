@@ -233,13 +233,13 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_markup_ends_soon(name, monkeypatch):
     monkeypatch.setattr(markup, "_SECONDS", 6.0)
-    start = time.monotonic()
+    start = time.process_time()
     try:
         page = read_markup(HOSTILE[name])
         assert len(places(page)) <= MOST_PLACES
     except Failure as failure:
         assert failure.problems[0].code == "source-unreadable"
-    assert time.monotonic() - start < 20
+    assert time.process_time() - start < 20
 
 
 def test_markup_that_takes_too_long_is_given_up(monkeypatch):

@@ -16,7 +16,7 @@ import pytest
 from bucket_runs import LAUNCH, BucketRun
 
 from benchwright.contract import Exit, Failure
-from benchwright.launch import bucket_worker
+from benchwright.launch import bucket_lease, bucket_worker
 from benchwright.launch.bucket_lease import Leases
 from benchwright.launch.bucket_queue import BucketQueue, bundle_name, launches
 from benchwright.launch.mirror import mirror_logs
@@ -24,7 +24,7 @@ from benchwright.launch.triage_report import triage_run
 from benchwright.node import read_events, remove_abandoned
 from benchwright.objects import open_store
 from object_servers import answer_lost, drop_connection, refuse, stopped_at_end
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 
 
 @pytest.fixture
@@ -87,15 +87,27 @@ def test_a_closed_queue_has_drained_and_is_closed_once(queue):
     assert queue.closed and queue.standing().drained
 
 
-def test_a_lease_has_one_holder_until_it_falls_silent(queue):
+@pytest.fixture
+def pass_time(monkeypatch):
+    """Lets seconds pass on the clock that leases go by; a store takes none of them."""
+    now = [1000.0]
+    monkeypatch.setattr(bucket_lease, "_now", lambda: now[0])
+
+    def later(seconds):
+        now[0] += seconds
+
+    return later
+
+
+def test_a_lease_has_one_holder_until_it_falls_silent(queue, pass_time):
     one, other = Leases(queue, "one", 0.5), Leases(queue, "other", 0.5)
     lease = one.take("00000")
     assert lease is not None and lease.holds
     assert other.take("00000") is None
-    time.sleep(0.3)
+    pass_time(0.3)
     lease.renew()
     assert other.take("00000") is None and other.alive == {"00000"}
-    time.sleep(0.6)
+    pass_time(0.6)
     assert not lease.holds
     taken = other.take("00000")
     assert taken is not None and taken.losses == 1 and taken.holds
@@ -108,25 +120,25 @@ def test_a_lease_has_one_holder_until_it_falls_silent(queue):
     assert again is not None and again.losses == 1
 
 
-def test_a_holder_that_nobody_relieved_has_its_lease_back(queue):
+def test_a_holder_that_nobody_relieved_has_its_lease_back(queue, pass_time):
     """As after a store that was away for longer than a lease lasts."""
     lease = Leases(queue, "one", 0.2).take("00000")
-    time.sleep(0.3)
+    pass_time(0.3)
     assert not lease.holds
     assert lease.secure() and lease.holds
     other = Leases(queue, "other", 0.2)
     assert other.take("00000") is None
-    time.sleep(0.3)
+    pass_time(0.3)
     assert other.take("00000") is not None
     assert not lease.secure() and lease.lost
 
 
-def test_a_damaged_lease_is_one_until_it_has_stood_for_a_lease_time(queue):
+def test_a_damaged_lease_is_one_until_it_has_stood_for_a_lease_time(queue, pass_time):
     for content in (b"not JSON", b"[]", b'{"state": "held", "losses": "many"}', b"\xff\x00"):
         queue.store.put(queue.key("leases", "00000.json"), content)
         leases = Leases(queue, "one", 0.2)
         assert leases.take("00000") is None
-        time.sleep(0.3)
+        pass_time(0.3)
         lease = leases.take("00000")
         assert lease is not None and lease.losses == 1
 
@@ -172,7 +184,7 @@ def test_a_damaged_launch_is_said_and_can_be_closed(tmp_path, content, capfd):
 
 def test_a_bundle_is_run_and_marked_with_results_and_logs(run):
     run.publish(["write-a", "fail-b", "write-c"], ["write-d"])
-    assert run.start().wait(60) == 0, run.output()
+    assert run.start().wait(PATIENCE) == 0, run.output()
     assert run.results() == {key_of("write-a", 0, 0), key_of("write-c", 0, 2), key_of("write-d", 1, 0)}
     assert run.queue.standing().failed == {"00000"} and run.queue.standing().done == {"00001"}
     failed = run.read("failed", "00000")
@@ -212,13 +224,13 @@ def test_a_bundle_is_run_and_marked_with_results_and_logs(run):
     (group,) = triage_run(logs, scripts=run.folder).groups
     assert group.cause == "ValueError: no luck with fold 1"
     before = len(run.journal())
-    assert run.start().wait(60) == 0
+    assert run.start().wait(PATIENCE) == 0
     assert len(run.journal()) == before, "a second worker ran something again"
 
 
 def test_three_failures_in_a_row_name_the_items_that_were_not_run(run):
     run.publish(["fail-a", "fail-b", "fail-c", "write-d"])
-    assert run.start().wait(60) == 0, run.output()
+    assert run.start().wait(PATIENCE) == 0, run.output()
     reasons = [(item["experiment"], item["reason"]) for item in run.read("failed", "00000")["items"]]
     assert reasons[3] == ("write-d", "not run, after three failures in a row")
     assert len(reasons) == 4 and run.results() == set()
@@ -229,7 +241,7 @@ def test_a_terminated_worker_gives_its_bundle_back_at_once(run):
     worker = run.start("one")
     wait_until(lambda: any(line.startswith("pids") for line in run.journal()))
     worker.terminate()
-    assert worker.wait(40) == 128 + signal.SIGTERM, run.output()
+    assert worker.wait(PATIENCE) == 128 + signal.SIGTERM, run.output()
     assert run.read("leases", "00000")["state"] == "free"
     (run.folder / "journal").unlink()
     other = run.start("other")
@@ -242,7 +254,7 @@ def test_a_damaged_task_file_costs_its_bundle_and_no_worker(run):
     run.publish(["write-a"], ["write-b"], ["write-c"])
     run.store.put(run.queue.key("tasks", "00000.json"), b"not JSON")
     run.store.put(run.queue.key("tasks", "00001.json"), b'{"defaults": {}, "items": [{"experiment": "../up"}]}')
-    assert run.start().wait(60) == 0, run.output()
+    assert run.start().wait(PATIENCE) == 0, run.output()
     assert run.queue.standing().done == {"00002"}
     reasons = [run.read("failed", bundle)["reason"] for bundle in ("00000", "00001")]
     assert reasons[0].startswith("its task file or batch is damaged: s3://")
@@ -252,7 +264,7 @@ def test_a_damaged_task_file_costs_its_bundle_and_no_worker(run):
 
 def test_a_worker_that_cannot_fit_leaves_and_gives_its_bundle_back(run):
     run.publish(["write-a"], preload="node_entries:broken_preload")
-    assert run.start().wait(60) == Exit.ENVIRONMENT
+    assert run.start().wait(PATIENCE) == Exit.ENVIRONMENT
     assert "a_library_that_is_missing" in run.output()
     assert run.read("leases", "00000")["state"] == "free"
     assert not run.queue.has_ended("00000")
@@ -260,7 +272,7 @@ def test_a_worker_that_cannot_fit_leaves_and_gives_its_bundle_back(run):
 
 def test_a_worker_fetches_weights_first_and_takes_nothing_where_it_cannot(run):
     run.publish(["write-a"], weights=["TabPFN-v2.6"])
-    assert run.start().wait(60) == Exit.ENVIRONMENT
+    assert run.start().wait(PATIENCE) == Exit.ENVIRONMENT
     assert "##### no item can run: model TabPFN-v2.6: " in run.output()
     assert run.store.head(run.queue.key("leases", "00000.json")) is None and run.journal() == []
 
@@ -269,10 +281,10 @@ def test_what_an_earlier_launch_left_is_replaced_and_a_closed_queue_left_alone(r
     run.publish(["write-a"])
     run.store.put(key_of("write-a", 0, 0), b"damaged")
     run.queue.close("for now")
-    assert run.start().wait(60) == 0
+    assert run.start().wait(PATIENCE) == 0
     assert run.journal() == [] and "the queue is closed" in run.output()
     run.store.delete(f"queue/{LAUNCH}/closed.json")
-    assert run.start().wait(60) == 0, run.output()
+    assert run.start().wait(PATIENCE) == 0, run.output()
     assert run.store.head(key_of("write-a", 0, 0)).sha256 == run.read("items", "00000_0")["sha256"]
     assert run.store.head(key_of("write-a", 0, 0)).size > len(b"damaged")
 
@@ -282,11 +294,11 @@ def test_a_stopped_worker_that_comes_back_writes_over_nothing(run):
     stopped = run.start("stopped")
     wait_until(lambda: "run slow-b fold 1" in run.journal())
     stopped.send_signal(signal.SIGSTOP)
-    assert run.start("other").wait(60) == 0, run.output()
+    assert run.start("other").wait(PATIENCE) == 0, run.output()
     assert run.queue.standing().done == {"00000"}, run.output()
     before = {info.key: info.etag for info in run.store.list("")}
     stopped.send_signal(signal.SIGCONT)
-    assert stopped.wait(60) == 0, run.output()
+    assert stopped.wait(PATIENCE) == 0, run.output()
     assert "bundle 00000: the lease is lost, another worker has it" in run.output()
     after = {info.key: info.etag for info in run.store.list("")}
     same = [key for key in before if not key.startswith("logs/")]
@@ -297,7 +309,7 @@ def test_a_bundle_that_ends_every_worker_is_given_up(run):
     run.publish(["write-a"], lease_seconds=60)
     content = b'{"state": "free", "losses": 5}'
     run.store.put(run.queue.key("leases", "00000.json"), content)
-    assert run.start().wait(60) == 0, run.output()
+    assert run.start().wait(PATIENCE) == 0, run.output()
     (item,) = run.read("failed", "00000")["items"]
     assert item["reason"] == "5 workers were lost on this bundle in a row"
     assert run.journal() == []
@@ -327,7 +339,7 @@ def kill_at_random(run, chance):
             if workers[name].poll() is not None and not run.queue.standing().drained:
                 workers[name] = run.start(name)
     for worker in workers.values():
-        worker.wait(30)
+        worker.wait(PATIENCE)
     assert kills >= 3
     names = {bundle_name(number) for number in range(len(bundles))}
     standing = run.queue.standing()
@@ -355,13 +367,13 @@ def test_a_worker_killed_before_any_of_its_writes_leaves_what_the_next_one_finis
             run = runs[number] = stack.enter_context(stopped_at_end(BucketRun(seaweed, folder)))
             run.publish(["write-a", "fail-b"], lease_seconds=2)
             run.start("dying", module="dying_worker", TEST_DIES_AT=str(number))
-        assert {number: run.workers[0].wait(60) for number, run in runs.items()} == {
+        assert {number: run.workers[0].wait(PATIENCE) for number, run in runs.items()} == {
             **dict.fromkeys(KILLS, -signal.SIGKILL), 10: 0,
         }, "it has nine writes"  # fmt: skip
         for number in KILLS:
             runs[number].start("next")
         for number, run in runs.items():
-            assert run.workers[-1].wait(60) == 0, run.output()
+            assert run.workers[-1].wait(PATIENCE) == 0, run.output()
             assert run.queue.standing().failed == {"00000"}
             assert [item["experiment"] for item in run.read("failed", "00000")["items"]] == ["fail-b"]
             assert run.results() == {key_of("write-a", 0, 0)}
@@ -378,7 +390,7 @@ def test_a_server_that_is_away_for_longer_than_a_lease_costs_no_item(seaweed, tm
         seaweed.kill()
         time.sleep(1.5)
         seaweed.start()
-        assert worker.wait(60) == 0, run.output()
+        assert worker.wait(PATIENCE) == 0, run.output()
         assert run.queue.standing().done == {"00000"} and len(run.results()) == 12
         assert len([line for line in run.journal() if line.startswith("run")]) == 12, "an item was fitted twice"
 
@@ -403,7 +415,7 @@ def test_a_network_that_fails_at_every_fifth_request_loses_and_doubles_nothing(m
         run.publish(["write-a"], ["write-b"])
         moto.fault = fault
         workers = [run.start("one"), run.start("two")]
-        assert [worker.wait(120) for worker in workers] == [0, 0], run.output()
+        assert [worker.wait(PATIENCE) for worker in workers] == [0, 0], run.output()
         moto.fault = None
         assert run.queue.standing().done == {"00000", "00001"}
         fitted = sorted(line for line in run.journal() if line.startswith("run"))

@@ -16,8 +16,15 @@ from benchwright.contract import Exit, Failure
 from benchwright.files import RunPaths
 from benchwright.launch import cache_check
 from benchwright.launch.cache_check import check_cache
+from waiting import PATIENCE
 
 ITEMS = [Item("KNN_c1", "iris", 0, fold, "iris-0a1b") for fold in range(3)]
+
+
+@pytest.fixture(autouse=True)
+def enough_time(monkeypatch):
+    """A busy machine reads few files in the time that set-up takes for them."""
+    monkeypatch.setattr(cache_check, "_SECONDS_FOR_READING", PATIENCE)
 
 
 @pytest.fixture
@@ -223,7 +230,7 @@ def test_reading_has_a_budget_and_the_next_check_goes_on(paths, decoded, monkeyp
     monkeypatch.setattr(cache_check, "_SECONDS_FOR_READING", 0.0)
     state = check(paths)
     assert (state.done, state.by_ends, decoded) == (frozenset(ITEMS), len(ITEMS), [])
-    monkeypatch.undo()
+    monkeypatch.setattr(cache_check, "_SECONDS_FOR_READING", PATIENCE)
     state = check(paths)
     assert (state.done, state.by_ends) == (frozenset(ITEMS), 0)
     assert len(json.loads(paths.checked_results.read_text())) == len(ITEMS)
@@ -280,7 +287,6 @@ def test_a_link_in_the_place_of_a_wanted_result_is_refused(paths, tmp_path, plac
 def test_many_files_are_looked_at_in_several_processes(paths, decoded, monkeypatch):
     """Results, damage, memory and progress are the same as of one process."""
     monkeypatch.setattr(cache_check, "_FILES_BETWEEN_REPORTS", 4)
-    monkeypatch.setattr(cache_check, "_SECONDS_FOR_READING", 60)
     monkeypatch.setattr(forks, "processors", lambda: 3)
     items = [Item("KNN_c1", "iris", repeat, fold, "iris-0a1b") for repeat in range(10) for fold in range(3)]
     for item in items:

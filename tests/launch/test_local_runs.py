@@ -18,7 +18,7 @@ from benchwright.files import FileLock, RunPaths, write_json
 from benchwright.launch import local, run_local
 from benchwright.launch.record import write_record
 from benchwright.node import read_events
-from waiting import PATIENCE
+from waiting import PATIENCE, text_of, wait_until
 
 NODE_TESTS = Path(__file__).resolve().parents[1] / "node"
 
@@ -244,8 +244,7 @@ def test_a_stopped_run_keeps_what_is_done_and_says_how_to_go_on(paths, number, n
     set_up(paths, [["write-a", "hang-b"], ["write-c"]])
     process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(paths.workspace)], stdout=subprocess.PIPE, text=True)
     journal = Path(os.environ["TEST_JOURNAL"])
-    while not (journal.exists() and "pids" in journal.read_text()):
-        assert process.poll() is None
+    wait_until(lambda: "pids" in text_of(journal), shown=process.poll)
     process.send_signal(number)
     output, _ = process.communicate(timeout=PATIENCE)
     assert output.splitlines() == [

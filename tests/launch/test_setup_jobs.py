@@ -19,6 +19,7 @@ from benchwright.files import FileLock
 from benchwright.launch import BenchmarkPlan, LocalSetup, ModelJob, PathSetup, run_local, setup_jobs
 from benchwright.launch import setup as setup_of_jobs
 from benchwright.node import read_job_file
+from waiting import PATIENCE
 
 TWO = list(open_arena("mini").spec.tasks.datasets[:2])
 
@@ -131,7 +132,8 @@ def test_what_is_done_is_not_approved_again(tmp_path):
     assert items_of(report) == items[4:]
 
 
-def test_when_nothing_is_missing_its_job_files_go(tmp_path):
+def test_when_nothing_is_missing_its_job_files_go(tmp_path, monkeypatch):
+    monkeypatch.setattr("benchwright.launch.cache_check._SECONDS_FOR_READING", PATIENCE)  # to read all of them in
     a_plan = plan(tmp_path)
     for item in items_of(setup_jobs(a_plan)):
         fake_result(a_plan.paths, item)

@@ -148,13 +148,13 @@ def test_workers_gone_is_an_end_and_workers_unknown_is_none(watched):
     )
 
 
-@pytest.mark.parametrize("watched", [1], indirect=True, ids=["lease"])
+@pytest.mark.parametrize("watched", [2], indirect=True, ids=["lease"])
 def test_workers_that_renew_no_lease_are_silent_and_in_the_end_given_up(watched):
     """No client of SkyPilot is here: the leases alone tell that the only worker has died."""
     (watched.client / "sky").unlink(missing_ok=True)
     head = "100% left: 0 done, 0 failed, 3 left of 3 bundles; workers unknown: no sky client on PATH"
     with Heartbeat(watched.take("00001")):
-        process = watched.start("--interval", "0.3", "--patience", "3")
+        process = watched.start("--interval", "0.3", "--patience", "5")
         alive = [process.stdout.readline() for _ in range(8)]
     assert alive == [f"{head}\n"] * 8
     lines = process.communicate(timeout=PATIENCE)[0].splitlines()

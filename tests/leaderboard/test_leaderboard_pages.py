@@ -17,7 +17,8 @@ from benchwright.leaderboard.evaluation import SubsetEvaluation
 from benchwright.leaderboard.pages import write_pages
 from benchwright.leaderboard.pages.duels import duel_data
 from benchwright.pages import embedded
-from web_pages import Visitor
+from waiting import PATIENCE
+from web_pages import Visitor, resize
 
 BOARD, INFERENCE, TRAINING, WINRATES = PAGES = (
     "leaderboard.html",
@@ -142,8 +143,7 @@ def test_the_data_has_no_nan():
 def test_a_page_fits_wide_and_narrow_screens(visitor, name):
     with visitor.visit(name) as page:
         for width in (1400, 400):
-            page.set_viewport_size({"width": width, "height": 900})
-            page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+            resize(page, width)
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             assert page.locator("header").inner_text().startswith("Arena <1> & more · some")
             assert texts(page.locator("nav a[aria-current]")) == [TITLES[name]]
@@ -298,7 +298,7 @@ def test_a_row_of_the_heat_map_is_chosen_and_its_cells_read_as_sentences(visitor
         told = page.locator("#map .hovertext").text_content()
         page.mouse.down()
         page.mouse.up()
-        expect(page.locator("#method")).to_have_value("0")
+        expect(page.locator("#method")).to_have_value("0", timeout=1000 * PATIENCE)
         page.select_option("#method", label=f"{SCRIPT} (T+E) (this run)")
         first, second = (text.removesuffix(" (this run)") for text in texts(page.locator("#method option"))[:2])
     assert told.startswith(first)

@@ -119,7 +119,7 @@ def meet(item, defaults):
     folder = Path(defaults["output_dir"], "meeting")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / str(item["fold"])).touch()
-    latest = time.monotonic() + defaults.get("patience", 10)
+    latest = time.monotonic() + defaults.get("patience", 60)
     while len(list(folder.iterdir())) < 2:
         if time.monotonic() > latest:
             raise TimeoutError("alone")

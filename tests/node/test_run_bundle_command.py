@@ -166,7 +166,7 @@ def test_a_killed_server_and_runner_leave_nothing_running(run):
 def test_items_get_no_standard_input(run):
     """A fit that asks a question must not eat the server's requests."""
     command = [*RUN_BUNDLE, str(run.job_file(["ask-a", "write-b"])), "0"]
-    subprocess.run(command, check=True, input="an answer", capture_output=True, text=True, timeout=20)
+    subprocess.run(command, check=True, input="an answer", capture_output=True, text=True, timeout=PATIENCE)
     assert run.journalled("heard") == ["heard ''"]
 
 
@@ -225,6 +225,8 @@ def test_a_bundle_that_is_not_there_is_exit_2(run, index):
 
 
 def refused(path, index):
-    done = subprocess.run([*RUN_BUNDLE, str(path), index], check=False, capture_output=True, text=True, timeout=20)
+    done = subprocess.run(
+        [*RUN_BUNDLE, str(path), index], check=False, capture_output=True, text=True, timeout=PATIENCE
+    )
     assert done.returncode == 2
     return done.stderr

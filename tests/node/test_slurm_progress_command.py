@@ -138,14 +138,14 @@ def test_ten_thousand_tasks_take_two_calls_and_under_a_second(stand_ins, tmp_pat
 
 ARRAY = """\
 #!/usr/bin/python3 -I
-# An array of 60 tasks that begin and end within three seconds, every third badly; the accounts are 0.3 s late.
+# An array of 60 tasks that begin and end within six seconds, every third badly; the accounts are 0.3 s late.
 import pathlib, random, sys, time
 
 program = pathlib.Path(sys.argv[0])
 now = time.time() - (program.parent / "begun").stat().st_mtime - 0.3 * (program.name == "sacct")
 chance = random.Random(5)
 for task in range(60):
-    begin = 2 * chance.random()
+    begin = 5 * chance.random()
     end = begin + chance.random()
     last = "FAILED" if task % 3 == 0 else "COMPLETED"
     state = "PENDING" if now < begin else "RUNNING" if now < end else last

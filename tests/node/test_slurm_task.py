@@ -70,7 +70,7 @@ def test_an_attempt_after_another_skips_what_is_there(run, submitted):
 def test_caches_and_models_are_on_the_node_and_gone_afterwards(run, submitted):
     shared = dict.fromkeys(("NUMBA_CACHE_DIR", "TRITON_CACHE_DIR", "RAY_TMPDIR"), str(run.folder / "shared"))
     process = submitted(run.job_file(["folders-a"]), **shared)
-    assert process.wait(20) == 0
+    assert process.wait(PATIENCE) == 0
     noted = folders(run)
     scratch = Path(noted["TMPDIR"])
     assert scratch.parent == run.folder / "tmp"
@@ -87,7 +87,7 @@ def test_caches_and_models_are_on_the_node_and_gone_afterwards(run, submitted):
 def test_a_given_place_for_models_holds_a_folder_of_the_tasks_own(run, submitted):
     base = run.folder / "fast disk"
     process = submitted(run.job_file(["folders-a"]), TABARENA_MODEL_ARTIFACTS_BASE_PATH=str(base))
-    assert process.wait(20) == 0
+    assert process.wait(PATIENCE) == 0
     (artifacts,) = run.journalled("artifacts")
     assert Path(artifacts.split(" ", 1)[1]).parent == base
     assert list(base.iterdir()) == []
@@ -116,7 +116,7 @@ def test_what_a_lost_task_left_on_the_node_is_removed_by_the_next_one(run, submi
         os._exit(0)
     os.waitpid(owner, 0)
     process = submitted(run.job_file(["write-a"]), TABARENA_MODEL_ARTIFACTS_BASE_PATH=str(base))
-    assert process.wait(20) == 0
+    assert process.wait(PATIENCE) == 0
     assert (run.scratch(), list(base.iterdir())) == ([], [])
 
 
@@ -135,14 +135,14 @@ def test_a_log_that_slurm_put_beside_the_arrays_folder_is_found_in_it(run, submi
     log = logs / "slurm-7_0.out"
     log.write_text("as SLURM before 23.02 does\n")
     for _ in range(2):
-        assert submitted(run.job_file(["write-a"], slurm_log_dir=str(logs))).wait(20) == 0
+        assert submitted(run.job_file(["write-a"], slurm_log_dir=str(logs))).wait(PATIENCE) == 0
     assert (logs / "7" / "slurm-7_0.out").read_text() == log.read_text()
     assert (logs / "7" / "slurm-7_0.out").readlink() == Path("../slurm-7_0.out")
 
 
 def test_a_log_in_the_arrays_folder_needs_no_link(run, submitted):
     logs = run.folder / "slurm_out"
-    assert submitted(run.job_file(["write-a"], slurm_log_dir=str(logs))).wait(20) == 0
+    assert submitted(run.job_file(["write-a"], slurm_log_dir=str(logs))).wait(PATIENCE) == 0
     assert [path.name for path in (logs / "7").iterdir()] == ["events_0.jsonl"]
 
 
@@ -166,7 +166,7 @@ def test_modules_where_the_array_was_launched_are_not_taken_for_the_librarys(run
     (run.folder / "json.py").write_text("raise RuntimeError('not mine')")
     (run.folder / "benchwright").mkdir()
     path = form.format(Path(__file__).parent)
-    assert submitted(run.job_file(["write-a"]), PYTHONPATH=path).wait(20) == 0
+    assert submitted(run.job_file(["write-a"]), PYTHONPATH=path).wait(PATIENCE) == 0
 
 
 def test_a_task_that_the_job_file_does_not_have_is_exit_2(run, submitted):
@@ -179,7 +179,7 @@ def test_a_task_that_the_job_file_does_not_have_is_exit_2(run, submitted):
 def test_outside_of_an_array_there_is_no_task(run):
     job_file = run.job_file(["write-a"])
     command = [sys.executable, "-m", "benchwright.node.slurm_task", str(job_file)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=20)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 2
     assert done.stderr == f"{job_file}: SLURM_ARRAY_JOB_ID and SLURM_ARRAY_TASK_ID say of no task to run\n"
 

@@ -15,8 +15,7 @@ from benchwright.contract import Failure
 from benchwright.raw import check_file, decode_fully, effective_protocol, load_result
 from benchwright.raw.labels import labels_checksum
 
-settings.register_profile("raw", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-FUZZ = settings(settings.get_profile("raw"), max_examples=150)
+FUZZ = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 def outcome(path: Path) -> str:

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import stat
+import threading
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from benchwright.rehearsal import postgres
 from benchwright.rehearsal.eval_rows import create_tables, load_rows
 from benchwright.rehearsal.postgres import LocalPostgres
 from eval_databases import as_another_user, folder_for_all
+from waiting import wait_until
 
 
 @pytest.fixture
@@ -64,6 +66,29 @@ def test_started_adopted_killed_and_stopped(folder):
     assert not server.is_running()
     assert not server.stop()
     assert (place / "data" / "PG_VERSION").exists()
+
+
+def test_what_outlives_a_killed_server_for_a_moment_is_waited_for(folder):
+    server = LocalPostgres(folder / "database", durable=False)
+    assert server.start()
+    postmaster = int((folder / "database" / "data" / "postmaster.pid").read_text().splitlines()[0])
+    session = psycopg.connect(server.url)
+    held_up = session.info.backend_pid
+    os.kill(held_up, signal.SIGSTOP)
+    os.kill(postmaster, signal.SIGKILL)
+    server._process.wait()
+    log = folder / "database" / "log"
+
+    def end():
+        wait_until(lambda: "still in use" in log.read_text())
+        os.kill(held_up, signal.SIGKILL)
+
+    ending = threading.Thread(target=end)
+    ending.start()
+    assert server.start()
+    ending.join()
+    session.close()
+    assert server.stop()
 
 
 def test_debians_serves_where_there_is_no_wheel(folder, monkeypatch):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 
 import pytest
 
@@ -15,6 +14,7 @@ from hub_standin import TOKEN
 from kills import kills
 from scripts_in_process import Script
 from trace_jobs import TALK
+from waiting import wait_until
 
 
 @pytest.fixture
@@ -39,15 +39,16 @@ def proved(tmp_path, eval_rows, hub):
     return run
 
 
-def ended(script, folder, within=20.0):
+def ended(script, folder):
     """What the script says when it deletes no longer."""
-    until = time.monotonic() + within
-    while time.monotonic() < until:
-        answer = script.answer(folder)
-        if all(one["state"] != "deleting" for one in answer["data"]["folders"]):
-            return answer
-        time.sleep(0.02)
-    raise AssertionError("it deletes and deletes")
+    answers = []
+
+    def has_ended():
+        answers.append(script.answer(folder))
+        return all(one["state"] != "deleting" for one in answers[-1]["data"]["folders"])
+
+    wait_until(has_ended, pause=0.02)
+    return answers[-1]
 
 
 def codes(answer):

@@ -19,6 +19,7 @@ from benchwright.evaldb import Patience, open_database, open_writer
 from benchwright.rehearsal.postgrest_standin import Answer
 from eval_databases import folder_for_all
 from postgres_cuts import CutLine
+from waiting import PATIENCE
 
 ONCE = Patience(attempts=1, connect_timeout=2, answer_timeout=5)
 BROKEN = Answer(0)
@@ -161,7 +162,7 @@ def test_of_two_who_push_the_same_run_one_wins_and_the_other_is_told(eval_rows, 
         ]
         for person in people:
             person.start()
-        told = dict(answers.get(timeout=60) for _ in people)
+        told = dict(answers.get(timeout=PATIENCE) for _ in people)
         for person in people:
             person.join()
         winner, loser = sorted(told, key=lambda name: told[name][0])

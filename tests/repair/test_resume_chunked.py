@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from benchwright.repair.resume.listener import _DEFAULTS
 from kills import kills
 from real_harbor import HARBOR
 from scripts_in_process import Script
+from waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 LISTENER = """\
@@ -31,7 +31,8 @@ with open(here / "calls.jsonl", "a") as calls:
 models = Path(sys.argv[sys.argv.index("--priority-file") + 1]).read_text().split()
 for number, model in enumerate(models):
     print("Submitted batch job", 100 + number, flush=True)
-time.sleep(float(os.environ.get("LISTENS_FOR", "0")))
+while "LISTENS_UNTIL" in os.environ and not Path(os.environ["LISTENS_UNTIL"]).exists():
+    time.sleep(0.02)
 sys.exit(7 if "org/broken" in models else 0)
 """
 """A launcher that notes how it was called."""
@@ -182,18 +183,16 @@ def test_other_models_under_the_same_tag_are_refused(script, cluster):
 
 
 def test_killed_while_a_launcher_is_at_work_it_is_not_called_again(script, cluster, settings):
-    settings.setenv("LISTENS_FOR", "1.5")
+    settings.setenv("LISTENS_UNTIL", str(cluster.root / "enough"))
     command = [sys.executable, ROOT / "eval" / "resume_chunked.py", *cluster.words, "--priority-file", cluster.list]
     fires = subprocess.Popen([*command, "--apply"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    while not cluster.calls:
-        time.sleep(0.02)
+    wait_until(lambda: cluster.calls)
     fires.send_signal(signal.SIGKILL)
     fires.communicate()
     answer = script.answer("--priority-file", cluster.list)
     assert (answer["exit"], states(answer), codes(answer)) == (5, ["firing", "waiting"], ["being-fired"])
-    while states(script.answer("--priority-file", cluster.list))[0] == "firing":
-        time.sleep(0.05)
-    settings.setenv("LISTENS_FOR", "0")
+    (cluster.root / "enough").touch()
+    wait_until(lambda: states(script.answer("--priority-file", cluster.list))[0] != "firing")
     answer = script.answer("--priority-file", cluster.list, "--apply")
     assert (answer["exit"], states(answer), len(cluster.calls)) == (0, ["fired", "fired"], 2)
 
@@ -220,9 +219,8 @@ def test_killed_at_any_step_each_chunk_is_fired_once(script, cluster):
 
     steps = 0
     for steps in kills(lambda: script.run(*words), fresh):  # noqa: B007
-        while "firing" in states(answer := script.answer(*words)):
-            time.sleep(0.02)
-        assert states(answer) == ["fired", "fired"]
+        wait_until(lambda: "firing" not in states(script.answer(*words)), pause=0.02)
+        assert states(script.answer(*words)) == ["fired", "fired"]
         assert calls.read_text() == "called\ncalled\n"
     assert steps > 8
 

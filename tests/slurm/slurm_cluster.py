@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import getpass
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -53,7 +54,7 @@ MaxArraySize={max_array_size}
 MaxJobCount=50000
 SlurmctldTimeout=30
 SlurmdTimeout=60
-MessageTimeout=2
+MessageTimeout=20
 PropagateResourceLimits=NONE
 {accounting}
 NodeName=n[1-{nodes}] NodeHostname={host} NodeAddr=127.0.0.1 Port=[{ports}] CPUs={cpus} RealMemory=64000 State=UNKNOWN
@@ -100,19 +101,21 @@ def _find(program: str) -> str | None:
 
 
 def free_ports(count: int) -> list[int]:
-    """Consecutive free ports, which a node range needs."""
+    """Consecutive free ports, which a node range needs, below those that connections and other servers are given."""
     while True:
-        with contextlib.ExitStack() as stack, contextlib.suppress(OSError, OverflowError):
-            first = stack.enter_context(socket.socket())
-            first.bind(("127.0.0.1", 0))
-            start = first.getsockname()[1] - count  # below the range that outgoing connections are taking from
+        start = 10_000 + secrets.randbelow(22_000)
+        with contextlib.ExitStack() as stack, contextlib.suppress(OSError):
             for port in range(start, start + count):
                 stack.enter_context(socket.socket()).bind(("127.0.0.1", port))
             return list(range(start, start + count))
 
 
 class SlurmCluster:
-    """Four nodes of 16 CPUs; ``accounting`` adds slurmdbd and its database."""
+    """Four nodes of 16 CPUs; ``accounting`` adds slurmdbd and its database.
+
+    Clients wait for a busy daemon; with the configuration ``impatient`` they give up soon where none answers, and with
+    ``without_accounting`` none of the accounts does.
+    """
 
     def __init__(self, folder: Path, *, accounting: bool) -> None:
         require_slurm()
@@ -140,17 +143,13 @@ class SlurmCluster:
             accounting=accounting_lines,
         )
         self.configuration.write_text(text)
-        # Clients are to give up soon where no daemon answers; a daemon of a busy machine is not.
-        (folder / "daemons.conf").write_text(text.replace("MessageTimeout=2\n", "MessageTimeout=20\n"))
+        self.impatient = folder / "impatient.conf"
+        self.impatient.write_text(text.replace("MessageTimeout=20\n", "MessageTimeout=2\n"))
         # The daemons look for it beside slurm.conf; without it they say so in every log.
         (folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
-        self.without_accounting = self._variant("unreachable-accounting.conf", text, self._dbd_port, free_ports(1)[0])
-
-    def _variant(self, name: str, text: str, port: int, other: int) -> Path:
-        """The configuration of a client whose accounting daemon does not answer."""
-        path = self.folder / name
-        path.write_text(text.replace(f"StoragePort={port}", f"StoragePort={other}"))
-        return path
+        self.without_accounting = folder / "unreachable-accounting.conf"
+        other = self.impatient.read_text().replace(f"StoragePort={self._dbd_port}", f"StoragePort={free_ports(1)[0]}")
+        self.without_accounting.write_text(other)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -234,7 +233,7 @@ class SlurmCluster:
         with open(self.folder / "log" / f"{name}.out", "ab") as log:
             self._processes[name] = subprocess.Popen(
                 [path, *options],
-                env={**os.environ, "SLURM_CONF": str(self.folder / "daemons.conf")},
+                env={**os.environ, **self.environment},
                 cwd=self.folder,
                 stdout=log,
                 stderr=log,
@@ -257,10 +256,10 @@ class SlurmCluster:
         """End the daemons, and every process that was started under this cluster's configuration."""
         for name in reversed(list(self._processes)):
             self._end(name)
-        marks = {f"SLURM_CONF={self.folder / name}".encode() for name in ("slurm.conf", "daemons.conf")}
+        mark = f"SLURM_CONF={self.configuration}".encode()
         for process in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
-                if int(process.name) != os.getpid() and marks & set((process / "environ").read_bytes().split(b"\0")):
+                if int(process.name) != os.getpid() and mark in (process / "environ").read_bytes().split(b"\0"):
                     os.kill(int(process.name), signal.SIGKILL)
 
 

@@ -91,7 +91,7 @@ def test_a_gpu_on_a_cluster_without_one(head_node, tmp_path):
 
 def test_a_controller_that_does_not_answer_is_asked_again_later(cluster, tmp_path, monkeypatch):
     silent = tmp_path / "slurm.conf"
-    text = cluster.configuration.read_text()
+    text = cluster.impatient.read_text()
     port = next(line for line in text.splitlines() if line.startswith("SlurmctldPort="))
     silent.write_text(text.replace(port, f"SlurmctldPort={free_ports(1)[0]}"))
     monkeypatch.setenv("SLURM_CONF", str(silent))

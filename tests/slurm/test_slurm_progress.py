@@ -36,7 +36,9 @@ def timeout_run(cluster, tmp_path_factory):
     run = SlurmRun(cluster, tmp_path_factory.mktemp("timeout") / "a workspace")
     run.job = run.submit(["hang-a"], ["write-b"], options=("--time=1",))
     run.wait_for(run.job, "COMPLETED", "RUNNING")
-    cluster.output("scontrol", "update", f"jobid={run.job}_0", "EndTime=now")
+    run.wait_for_line(run.job, 0, "started: experiment=hang-a")  # of one that had not begun there is no log
+    # Of an end that has passed when the controller comes to it, it says: Invalid time specified.
+    cluster.output("scontrol", "update", f"jobid={run.job}_0", "EndTime=now+10")
     return run
 
 
@@ -118,7 +120,7 @@ def test_a_lost_node_fails_what_may_not_be_requeued(run, cluster):
     spot = run.submit(["wait-a"], options=("--requeue", *on_one_node))
     fixed = run.submit(["hang-b"], options=("--no-requeue", *on_one_node), label="fixed")
     run.wait_for(spot, "RUNNING")
-    run.wait_for(fixed, "RUNNING")
+    run.wait_for_line(fixed, 0, "started: experiment=hang-b")  # of one that had not begun there is no log
     cluster.output("scontrol", "update", "node=n3", "state=down", "reason=test")
     try:
         failed = run.watch(fixed, 1)
@@ -248,7 +250,7 @@ def test_a_controller_that_is_down_is_waited_for(bare_cluster, new_run):
     run.wait_for(job, "COMPLETED", "COMPLETED")
     bare_cluster.stop_controller()
     try:
-        watcher = run.start_watch(job, 2, "--interval", "0.5", expected=2)
+        watcher = run.start_watch(job, 2, "--interval", "0.5", expected=2, SLURM_CONF=str(bare_cluster.impatient))
         first = watcher.stdout.readline()
     finally:
         bare_cluster.start_controller()

@@ -32,6 +32,8 @@ def test_states_say_what_the_logs_do_not(run, cluster):
         ["write-a"], ["fail-b", "write-c"], ["weights-d"], ["card-e"], ["package-f"], ["hang-g"], ["hang-h"], throttle=6
     )
     wait_until(lambda: sorted(run.states(job)) == ["COMPLETED", *["FAILED"] * 4, *["RUNNING"] * 2])
+    for task, name in ((5, "hang-g"), (6, "hang-h")):
+        run.wait_for_line(job, task, f"started: experiment={name}")
     at_work = triage(run, job)
     assert at_work["exit"] == 1
     assert classes(at_work["data"]) == {

@@ -26,6 +26,8 @@ _DEBIAN = Path("/usr/lib/postgresql")
 _LONGEST_PATH = 90
 """Bytes of a data folder's path: the socket in it has an address of at most 107."""
 _PATIENCE = 60.0
+_OUTLIVED = b"pre-existing shared memory block"
+"""What a start complains of while sessions of a server that was killed have yet to end."""
 _Account = tuple[int, int]
 """The numbers of a user and a group."""
 _WHILE_REHEARSING = ("-c", "fsync=off", "-c", "full_page_writes=off")
@@ -182,23 +184,33 @@ class LocalPostgres:
         # The socket's folder is the data's, which is the server's working folder.
         words = [str(programs / "postgres"), "-D", str(self._data), "-k", ".", "-c", "listen_addresses="]
         words += [] if self._durable else _WHILE_REHEARSING
-        # It holds statements that failed, and is nobody else's to read.
-        with open(os.open(self.folder / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as log:
-            start = log.tell()
-            process = subprocess.Popen(
-                words,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-                **_as(account),
-            )
+
+        def begin() -> tuple[subprocess.Popen[Any], int]:
+            """The server's process, and where its part of the log begins."""
+            # It holds statements that failed, and is nobody else's to read.
+            with open(os.open(self.folder / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as log:
+                start = log.tell()
+                process = subprocess.Popen(
+                    words,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                    **_as(account),
+                )
+            return process, start
+
+        process, start = begin()
 
         def answers() -> bool:
-            if process.poll() is not None:
-                said = (self.folder / "log").read_bytes()[start:].decode(errors="replace")
-                raise self._failure("does not start", said)
-            return self.is_running()
+            nonlocal process, start
+            if process.poll() is None:
+                return self.is_running()
+            said = (self.folder / "log").read_bytes()[start:]
+            if _OUTLIVED not in said:
+                raise self._failure("does not start", said.decode(errors="replace"))
+            process, start = begin()
+            return False
 
         try:
             self._wait_until(answers, "does not answer")

@@ -137,7 +137,7 @@ def test_one_request_too_many(hub, client, api):
 
 @pytest.mark.parametrize("retry_after", [True, False])
 def test_single_actions_have_limits_of_their_own(hub, api, retry_after):
-    hub.limits.actions = {"commit": Limit(6, 3600)}
+    hub.limits.actions = {"commit": Limit(6, 10**9)}  # no window ends meanwhile
     hub.limits.retry_after = retry_after
     for number in range(7):
         hub.add_model(f"nova-ai/m-{number}")
