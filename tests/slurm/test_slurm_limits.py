@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import shlex
 
@@ -11,6 +12,7 @@ from slurm_cluster import MAX_ARRAY_SIZE, free_ports
 from benchwright.arena import TaskSubset
 from benchwright.contract import Exit, Failure
 from benchwright.launch import BenchmarkPlan, ModelJob, PathSetup, SlurmSetup, setup_jobs
+from benchwright.launch import cluster as launch_cluster
 
 
 @pytest.fixture
@@ -118,7 +120,7 @@ def test_the_partition_that_the_cluster_chooses_is_recorded(head_node, tmp_path,
     assert json.loads(report.record.read_text())["default_partition"] == recorded
 
 
-def test_jobs_of_the_same_name_elsewhere_are_not_this_benchmarks(head_node, cluster, tmp_path):
+def test_jobs_of_the_same_name_elsewhere_are_not_this_benchmarks(head_node, cluster, tmp_path, monkeypatch):
     job = cluster.submit("sleep 60", "--job-name=demo", f"--output={tmp_path}/out", name="other")
     try:
         before = setup_jobs(plan(tmp_path / "w"))
@@ -136,6 +138,9 @@ def test_jobs_of_the_same_name_elsewhere_are_not_this_benchmarks(head_node, clus
         try:
             with pytest.raises(Failure) as caught:
                 setup_jobs(plan(tmp_path / "w"))
+            monkeypatch.setattr(launch_cluster, "this_user", lambda: "a colleague of whoever launched it")
+            with pytest.raises(Failure) as of_another:
+                setup_jobs(plan(tmp_path / "w"))
         finally:
             cluster.output("scancel", str(mine))
     finally:
@@ -148,7 +153,9 @@ def test_jobs_of_the_same_name_elsewhere_are_not_this_benchmarks(head_node, clus
         f"wait until they have ended (slurm_progress.sh says DONE), or scancel {mine}; then run setup again"
     )
     (array,) = before.outcome().data["arrays"]
-    assert caught.value.next == (array["watch"].replace("JOB_ID", str(mine)),), "whoever comes back knows neither"
+    watch = array["watch"].replace("JOB_ID", str(mine))
+    assert caught.value.next == (watch,), "whoever comes back knows neither"
+    assert of_another.value.next == (f"{watch} --user {getpass.getuser()}",)
 
 
 def test_what_lets_tasks_wait_is_said_and_does_not_stop_the_set_up(head_node, tmp_path):
