@@ -21,11 +21,15 @@ Mend = Callable[[str, str], str]
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What the declaration at ``reference`` says of a method, and whether it could name a validation protocol."""
+    """What the declaration at ``reference`` says of a method, and how far it speaks.
+
+    That is whether it could name a validation protocol, and whether it names the device.
+    """
 
     reference: str
     metadata: MethodMetadata
     protocol_declarable: bool = True
+    compute_declared: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +142,7 @@ def inspect_tree(
                 empty=empty.get(method.name, ()),
                 declared_as=each.reference,
                 protocol_declarable=each.protocol_declarable,
+                compute_declared=each.compute_declared,
                 **options,
             )
             for method, each in zip(wanted, declared, strict=True)
