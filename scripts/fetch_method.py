@@ -6,7 +6,8 @@ the one in the lists of registered methods, the mini arena's and those of the in
 
 Every object is compared with the digest that the upload recorded, the zips are unpacked beside the artifact's place,
 and the folder is put there whole. What is there already and the same is left alone; a different local artifact stays
-unless --replace is given. It may be killed and run again. Credentials come from the environment or a .env file.
+unless --replace is given. It may be killed and run again. Credentials come from the environment or a .env file, and
+buckets are not read without: not those either whose objects anyone may read by their address.
 """
 
 from __future__ import annotations

@@ -133,8 +133,16 @@ def prepared(args: argparse.Namespace) -> tuple[list[Declared], Found]:
 
 
 def check_options(args: argparse.Namespace) -> None:
-    """Refuse options that mean nothing together."""
+    """Refuse options that mean nothing together, and a cache whose artifacts would be taken for results."""
+    from benchwright.arena import default_cache_root
+    from benchwright.raw.finding import takes_in
+
     problems = []
+    cache = args.cache_root or default_cache_root()
+    if args.process and takes_in(args.path, cache / "artifacts"):
+        found = f"{cache} lies below {args.path}, where the artifact's copies would be results the next time"
+        fix = "name another with --cache-root DIR"
+        problems.append(Problem("usage", "--cache-root", found, "a cache elsewhere", fix))
     if args.process and not args.method_metadata:
         fix = "run it without --process: the declaration that it prints is a start"
         problems.append(Problem("usage", "--process", "no declaration", "--method-metadata MODULE:ATTR", fix))
@@ -152,13 +160,14 @@ def processed(args: argparse.Namespace, metadata: MethodMetadata, tree: TreeInsp
     from benchwright.bridge import task_rows
     from benchwright.processing import build_artifact
     from benchwright.processing.coverage import datasets_without
-    from benchwright.processing.findings import not_accepted, of_inspection, of_tree
+    from benchwright.processing.findings import DECLARED, not_accepted, of_comparison, of_inspection, of_tree
     from benchwright.processing.layout import TRAJECTORIES, expects_trajectories
 
     (inspection,) = tree.judged
     method = inspection.method
     beside = [*(of_tree(problem, args.path) for problem in tree.tree), *datasets_without(inspection.empty)]
     beside += [of_inspection(inspection.begun)] if inspection.begun else []
+    beside += [of_comparison(row) for row in inspection.compared if row.noted]
     with shell.progress("splits processed") as progress:
         artifact = build_artifact(
             method.files,
@@ -181,7 +190,9 @@ def processed(args: argparse.Namespace, metadata: MethodMetadata, tree: TreeInsp
     }
     again = process_command(args, *args.method_metadata)
     failing = not_accepted(artifact.findings, f"{metadata.method}: findings", again)
-    problems = [*tree.differences(partial(mend, args, {})), *(finding.problem() for finding in artifact.findings)]
+    # The comparison tells what of the declaration differs, the findings keep it.
+    findings = [finding.problem() for finding in artifact.findings if finding.code != DECLARED]
+    problems = [*tree.differences(partial(mend, args, {})), *findings]
     cache = option("--cache-root", args.cache_root)
     words = [*cache, *option("--no-upload-raw", not args.cache_raw), *declared(args, *args.method_metadata)]
     upload = command(SCRIPTS / "run_upload_results.py", *words)

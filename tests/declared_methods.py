@@ -20,7 +20,8 @@ gbm = MethodMetadata.config(
 forest = MethodMetadata.config(
     method="RandomForest", suite="a-run", ag_key="RF", can_hpo=False, is_bag=True, validation_protocol="8x1"
 )
-demo = MethodMetadata.system(method="DemoLogisticSystem", suite="a-run")
+demo = MethodMetadata.system(method="DemoLogisticSystem", suite="a-run", compute="cpu")
+open_demo = MethodMetadata.system(method="DemoLogisticSystem", suite="a-run")
 knn = MethodMetadata.config(method="KNeighbors", suite="a-run", ag_key="KNN", can_hpo=False)
 wrong = MethodMetadata.config(method="RandomForest", ag_key="XT", can_hpo=True, compute="gpu", is_bag=True)
 one = MethodMetadata.config(method="LightGBM", suite="a-run", ag_key="GBM", can_hpo=False, is_bag=True)

@@ -6,9 +6,11 @@ import json
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import benchwright.mini
 from benchwright.publish import ARENAS
 from scripts_in_process import SCRIPTS, Script, load
 
@@ -117,6 +119,23 @@ def test_the_data_say_what_is_done(answer, methods):
         "applied": False,
         "written": False,
     }
+
+
+@pytest.mark.parametrize(
+    ("declared", "group"),
+    [
+        ('config(method="New", suite="s")', "Models (CPU and GPU)"),
+        ('config(method="New", suite="s", compute="gpu")', "Models (CPU and GPU)"),
+        ('system(method="New", suite="s", compute="gpu")', "Systems"),
+    ],
+)
+def test_the_mini_arena_has_a_place_for_every_kind_of_method(answer, methods, declared, group):
+    own = Path(benchwright.mini.__file__).parent
+    methods.write_bytes((own / "methods.py").read_bytes())
+    info = (own / "info.py").read_text()
+    methods.with_name("info.py").write_text(f"{info}\n\nnew_metadata = MethodMetadata.{declared}\n")
+    planned = answer(NEW)
+    assert (planned["exit"], planned["data"]["group"]) == (0, group)
 
 
 def test_a_second_call_changes_nothing_and_says_so(answer):

@@ -80,6 +80,10 @@ def test_both_fail_for_what_is_lost_and_the_rest_is_processed(answer, data, tmp_
         ("not-a-pickle", WINE, "0_1/results.pkl: not a pickle (its first byte is none of a pickle's)"),
         ("not-finite", WINE, findings[4]["found"]),
     ]
+    assert [(each["split"], each["found"][:3]) for each in findings if each["code"] == "not-a-pickle"] == [
+        (0, "0_0"),
+        (1, "0_1"),
+    ]
     assert str(tmp_path) not in (folder / "provenance.json").read_text()
 
 

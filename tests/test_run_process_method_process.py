@@ -12,7 +12,7 @@ import pytest
 from benchwright.arena import MethodMetadata
 from benchwright.processing.sidecar import read_sidecar
 from declared_methods import checkout_in, codes, declared
-from raw_trees import CONFIG, PROTOCOLS, RAW, add_result, recorded
+from raw_trees import CONFIG, PROTOCOLS, RAW, SYSTEM, add_result, recorded, with_memory
 from scripts_in_process import SCRIPTS, Script
 
 SCRIPT = SCRIPTS / "run_process_method.py"
@@ -133,11 +133,77 @@ def test_a_record_that_the_results_contradict_is_a_finding(process, tmp_path):
     add_result(tmp_path / "data", CONFIG, change=recorded("4x2"))
     envelope = process(tmp_path / "data", "one", "--accept-mismatch", "validation_protocol")
     assert envelope["exit"] == 0
-    (finding,) = envelope["data"]["artifact"]["findings"]
+    accepted, finding = envelope["data"]["artifact"]["findings"]
+    assert accepted["code"] == "declared-otherwise"
     found = "1 of 1 results record another protocol than they show: 1 record 4x2 and show 8x1"
     assert (finding["code"], finding["severity"], finding["found"]) == ("protocol-disputed", "warn", found)
     sidecar = read_sidecar(Path(envelope["data"]["artifact"]["folder"]))
-    assert (sidecar.validation_protocol, [one.code for one in sidecar.findings]) == ("8x1", ["protocol-disputed"])
+    assert (sidecar.validation_protocol, sidecar.findings[1].code) == ("8x1", "protocol-disputed")
+    assert codes(envelope).count("protocol-disputed") == 1
+
+
+@pytest.fixture
+def upload(capsys, tmp_path):
+    """The dry run of an upload to a folder."""
+
+    def call(*words):
+        store = ("--cache-root", tmp_path / "cache", "--store", f"local:{tmp_path / 'hosted'}")
+        return Script.named("run_upload_results", capsys).answer(*words, *store)
+
+    return call
+
+
+def told_of_declaration(envelope):
+    return [
+        (each["where"], each["found"], each["expected"])
+        for each in envelope["problems"]
+        if each["code"] == "declared-otherwise"
+    ]
+
+
+def test_what_was_accepted_of_a_declaration_stays_with_the_artifact(process, upload, tmp_path, checkout):
+    source = checkout / "src" / "demo" / "info.py"
+    source.write_text(source.read_text().replace('ag_key="RF"', 'ag_key="XT"'))
+    envelope = process(RAW, "forest", "--accept-mismatch", "ag_key")
+    assert (envelope["exit"], codes(envelope)) == (0, ["metadata-mismatch"])
+    (finding,) = read_sidecar(Path(envelope["data"]["artifact"]["folder"])).findings
+    found = "ag_key: 'XT' (the model_type of the results, accepted)"
+    assert (finding.code, finding.severity, finding.found, finding.expected) == (
+        "declared-otherwise", "warn", found, "'RF'"
+    )  # fmt: skip
+    for words in (declared(checkout, "forest"), ("--from-cache", "RandomForest", "a-run")):
+        assert told_of_declaration(upload(*words)) == [("all results", found, "'RF'")]
+
+
+def test_the_device_that_nobody_declared_stays_with_the_artifact(process, upload, tmp_path, checkout):
+    envelope = process(RAW, "open_demo")
+    assert (envelope["exit"], codes(envelope)) == (0, ["not-declared"])
+    note = "not inferable: no num_gpus is recorded; torch saw no GPU in all 9 results; cpu would be published"
+    assert told_of_declaration(upload(*declared(checkout, "open_demo"))) == [
+        ("all results", f"compute: not declared ({note})", "")
+    ]
+    assert process(RAW, "demo", "--replace")["data"]["artifact"]["findings"] == []
+
+
+def test_a_gpu_that_was_seen_keeps_an_undeclared_system_from_being_processed(process, answer, checkout, tmp_path):
+    add_result(tmp_path / "data", SYSTEM, source=RAW / SYSTEM, change=with_memory(gpu_tracking_enabled=True))
+    refused = process(tmp_path / "data", "open_demo")
+    assert (refused["exit"], codes(refused)) == (1, ["not-declared"])
+    assert not (tmp_path / "cache").exists()
+    assert process(tmp_path / "data", "open_demo", "--accept-mismatch", "compute")["exit"] == 0
+    doubtful = process(tmp_path / "data", "demo")
+    assert (doubtful["exit"], codes(doubtful)) == (0, ["metadata-doubtful"])
+
+
+# Accepted, its protocol could neither be compared nor corrected by the time it goes up.
+def test_a_protocol_that_the_results_contradict_is_processed_by_no_option(process, checkout, tmp_path):
+    source = checkout / "src" / "demo" / "info.py"
+    source.write_text(source.read_text().replace('"8x1"', '"5x5"'))
+    for words in ((), ("--accept-mismatch", "validation_protocol"), ("--ignore-metadata-mismatch",)):
+        refused = process(RAW, "forest", *words)
+        assert (refused["exit"], codes(refused)) == (1, ["metadata-mismatch"])
+        assert "validation_protocol=8x1" in refused["next"][0]
+    assert not (tmp_path / "cache").exists()
 
 
 def test_two_files_for_one_result_refuse(process, tmp_path):
@@ -157,6 +223,34 @@ def test_the_only_raw_results_are_not_thrown_away(process, tmp_path):
     assert len(list(artifact.rglob("results.pkl"))) == 9
     assert process(artifact, "forest")["exit"] == 0
     assert len(list(artifact.rglob("results.pkl"))) == 9
+
+
+def test_a_cache_below_the_results_is_refused_before_anything_is_written(answer, checkout, tmp_path, monkeypatch):
+    run = tmp_path / "run"
+    add_result(run / "data", CONFIG)
+    words = (run, *declared(checkout, "one"), "--process")
+    inside = run / "data" / "a cache"
+    refused = answer(*words, "--cache-root", inside)
+    (problem,) = refused["problems"]
+    assert (refused["exit"], problem["where"], problem["found"], problem["expected"], problem["fix"]) == (
+        2,
+        "--cache-root",
+        f"{inside} lies below {run}, where the artifact's copies would be results the next time",
+        "a cache elsewhere",
+        "name another with --cache-root DIR",
+    )
+    monkeypatch.setenv("TABARENA_CACHE", str(run / "data"))
+    assert answer(*words)["exit"] == 2
+    (tmp_path / "link").symlink_to(run / "data")
+    assert answer(*words, "--cache-root", tmp_path / "link" / "cache")["exit"] == 2
+    assert sorted(path.name for path in (run / "data").iterdir()) == [CONFIG]
+
+
+@pytest.mark.parametrize("place", ["run/cache", "run/data/.cache/tabarena"])
+def test_a_cache_that_no_search_goes_through_may_lie_below_the_run(answer, checkout, tmp_path, place):
+    add_result(tmp_path / "run" / "data", CONFIG)
+    words = (tmp_path / "run", *declared(checkout, "one"), "--process", "--cache-root", tmp_path / place)
+    assert [answer(*words)["exit"] for _ in range(2)] == [0, 0]
 
 
 # Defects 3 and 8 of the peer: it drops local tasks, and asks the network for ids that it does not know.

@@ -93,7 +93,7 @@ def test_a_file_that_cannot_be_used_is_left_out_and_named(run, tmp_path, kind):
     artifact = built(tmp_path, source)
     first, second = artifact.findings
     assert (first.code, first.severity) == (kind, "error")
-    assert (first.dataset, first.split, first.framework) == (WINE, None, R1)
+    assert (first.dataset, first.split, first.framework) == (WINE, 1, R1)
     assert first.found.startswith("0_1/results.pkl: ")
     assert str(tmp_path) not in str(first.problem())
     assert (second.code, second.severity, second.where) == ("configs-missing", "warn", f"{WINE}, split 1")
@@ -102,6 +102,15 @@ def test_a_file_that_cannot_be_used_is_left_out_and_named(run, tmp_path, kind):
     assert read_sidecar(artifact.folder).inputs.files == 17
     assert not (tmp_path / "marker").exists()
     assert not (artifact.folder / "raw" / R1 / WINE / "0_1").exists()
+
+
+def test_the_split_of_a_later_repeat_is_left_to_its_name(run, tmp_path):
+    source, _ = run
+    place = source / R1 / WINE / "2_1" / "results.pkl"
+    place.parent.mkdir()
+    place.write_bytes(b"garbage")
+    first = built(tmp_path, source).findings[0]
+    assert (first.code, first.split, first.found[:3]) == ("not-a-pickle", None, "2_1")
 
 
 def test_a_header_that_lies_about_its_length(run, tmp_path):

@@ -204,7 +204,10 @@ def test_values_that_nobody_should_walk_are_refused(tmp_path):
     path.write_bytes(gzip.compress(pickle.dumps(result)))
     with pytest.raises(Failure) as caught:
         copied(load_file(path), "M_c1", metadata_of("LightGBM"))
-    assert str(caught.value) == f"{path}: values nested more than 100 deep, expected plain metadata"
+    assert str(caught.value) == (
+        f"{path}: values nested more than 100 deep, expected plain metadata\n"
+        "    fix: have the model record plainer metadata, and run this item again"
+    )
 
 
 def test_containers_that_hold_themselves_or_are_held_twice_stay_so():

@@ -45,7 +45,26 @@ def test_a_declaration_says_whether_it_could_name_a_protocol(tmp_path):
     theirs = load_declared("tabarena.models.nori.info:nori_method_metadata", repository)
     assert (theirs[0].method, theirs[1]) == ("Nori", False)
     target = checkout(tmp_path / "a checkout", DECLARED)
-    assert load_declared("models.info:x", target.repository) == (load_method("models.info:x", target.repository), True)
+    known = load_declared("models.info:x", target.repository)
+    assert known[:2] == (load_method("models.info:x", target.repository), True)
+
+
+DESCRIBED = "d = ModelDescriptor(display_name='Shown', compute='gpu')\nx = d.method_metadata(method='A', suite='s')\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "named"),
+    [
+        ("x = MethodMetadata.system(method='A', suite='s')\n", False),
+        ("x = MethodMetadata.system(method='A', suite='s', compute='cpu')\n", True),
+        ("shared = {'compute': 'cpu'}\nx = MethodMetadata.system(method='A', suite='s', **shared)\n", True),
+        (DESCRIBED, True),
+        (DESCRIBED.replace(", compute='gpu'", ""), False),
+    ],
+    ids=["left open", "in the call", "unpacked", "described", "not described"],
+)
+def test_a_declaration_says_whether_it_names_the_device(tmp_path, source, named):
+    assert load_declared("models.info:x", checkout(tmp_path, source).repository)[2] is named
 
 
 def test_a_checkout_that_may_not_be_written_is_read(tmp_path):

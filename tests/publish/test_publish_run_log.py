@@ -494,6 +494,44 @@ def test_the_models_of_a_plan(models, text):
     assert settings_of_text(f"ModelJob(models={models})").models_text == text
 
 
+@pytest.mark.parametrize(
+    ("job", "text"),
+    [
+        ("ModelJob(models=(MODEL, 200), name=f'{MODEL}_x')", "LightGBM (default config and 200 random)"),
+        ("ModelJob((MODEL, COUNT))", "LightGBM (all configs)"),
+        ("launcher.ModelJob(MODEL, 'gpu')", "LightGBM"),
+        ("ModelJob(BOTH, name=f'{MODEL}')", "LightGBM (all configs), XGBoost (default config)"),
+        ("ModelJob(TWICE)", ""),
+        ("ModelJob(UNKNOWN)", ""),
+        ("[ModelJob(MODEL) for MODEL in names()]", ""),
+        ("Other(MODEL)", ""),
+    ],
+)
+def test_the_models_of_a_plan_are_found_behind_the_names_at_its_top(job, text):
+    top = (
+        "MODEL: str = 'LightGBM'\nCOUNT = 'all'\nBOTH = [(MODEL, COUNT), ('XGBoost', 0)]\nUNKNOWN = chosen()\n"
+        "TWICE = 'A'\nTWICE = 'B'\n"
+    )
+    assert settings_of_text(f"{top}plan = Plan(model_jobs=[{job}])\n").models_text == text
+
+
+def test_settings_are_found_behind_the_names_at_the_top():
+    plan = "SIZE = 5\nHOURS = 4 * 3600\nPlan(scheduler_setup=SlurmSetup(bundle_size=SIZE, time_limit=HOURS))\n"
+    assert settings_of_text(plan).values == {"bundle_size": (5,)}
+
+
+@pytest.mark.parametrize("job", ["models=(MODEL, 200), name=f'{MODEL}_x'", "(MODEL, NUM_CONFIGS)"])
+def test_the_model_of_a_run_without_a_record_is_not_taken_for_another(run, info, job):
+    run.result(START)
+    source = run.script.read_text()
+    run.script.write_text(source.replace('models=(MODEL, NUM_CONFIGS),\n                name="gpu"', job))
+    assert run.script.read_text() != source
+    with pytest.raises(Failure) as caught:
+        run.plan(reference="models.info:xgb", repository=run.checkout)
+    assert caught.value.problems[0].code == "method-differs"
+    assert run.bullets(reference="models.info:tabm", repository=run.checkout)["Model(s)"].startswith("TabM (default")
+
+
 def test_of_two_partitions_the_one_that_jobs_go_to_is_told(run):
     jobs = [{"models": "A", "resources": {"num_gpus": 1, "fake_memory_for_estimates": 96}}]
     setup = {"kind": "SlurmSetup", "cpu_partition": "cpu", "gpu_partition": "gpu", "exclusive_node": True}
@@ -639,6 +677,12 @@ def test_a_protocol_that_is_not_declared_is_that_of_the_artifact(run, info, tmp_
     (folder / "provenance.json").write_text(sidecar.to_json())
     assert run.bullets(**options)["Validation protocol"] == (
         "`8x1`, as the `provenance.json` of `TabM` in the suite `runs-2030` records"
+    )
+    shown = {"8 children, 8 folds x 1 repeat": 1_054, "8x1 requested; 1 child via use_child_oof": 3}
+    (folder / "provenance.json").write_text(replace(sidecar, validation_protocol=None, protocols=shown).to_json())
+    assert run.bullets(**options)["Validation protocol"] == (
+        "none recorded; by the `provenance.json` of `TabM` in the suite `runs-2030` the results show "
+        "8 children, 8 folds x 1 repeat (1,054), 8x1 requested; 1 child via use_child_oof (3)"
     )
 
 

@@ -122,9 +122,9 @@ def test_what_nobody_may_read_is_refused_and_not_told(target, answer, change, fo
 
 
 def test_a_secret_that_is_taken_out_is_not_told(tmp_path, answer):
-    call = "MethodMetadata(method='A', cache_kwargs={'bucket': 'b', 'prefix': 'p', 'api_key': 'somebodyssecret'})"
+    call = "MethodMetadata(method='A', cache_kwargs={'bucket': 'results', 'prefix': 'p', 'api_key': 'somebodyssecret'})"
     target = checkout(tmp_path, f"x_metadata = {call}\n", attribute="x_metadata")
-    change = 'cache_kwargs={"bucket": "b", "prefix": "p"}'
+    change = 'cache_kwargs={"bucket": "results", "prefix": "p"}'
     envelope = answer("models.info:x_metadata", "--set", change, "--repo", str(target.repository), "--apply")
     assert envelope["exit"] == 0 and "somebody" not in str(envelope)
     assert "somebody" not in target.path.read_text()
@@ -175,6 +175,62 @@ def test_what_a_registered_run_does_not_declare_is_filled_in(tmp_path, answer):
     assert 'validation_protocol="8x1"' in target.path.read_text()
     refused = answer(*words, "--set", "validation_protocol=4x2", "--set", "config_default=A_c1")
     assert refused["problems"][0]["where"] == "models.info:x_metadata: validation_protocol"
+
+
+HOSTED = """\
+x_metadata = MethodMetadata.config(
+    method="A",
+    suite="run-1",
+    cache_type="r2",
+    cache_kwargs={"bucket": "results", "prefix": "p"},
+)
+"""
+
+
+def test_a_registered_run_stays_where_it_is_and_as_verified_as_it_is(tmp_path, answer):
+    target = checkout(tmp_path, HOSTED, attribute="x_metadata")
+    register(tmp_path, "tabarena", "models.info:x_metadata")
+    words = ("models.info:x_metadata", "--repo", str(tmp_path), "--apply")
+    elsewhere = 'cache_kwargs={"bucket": "others", "prefix": "p"}'
+    for sets, fields in (
+        (("cache_type=local", "cache_kwargs=none"), "cache_type, cache_kwargs"),
+        (("cache_type=s3",), "cache_type"),
+        ((elsewhere,), "cache_kwargs"),
+    ):
+        refused = answer(*words, *(word for one in sets for word in ("--set", one)))
+        (problem,) = refused["problems"]
+        assert (refused["exit"], problem["code"]) == (5, "run-registered")
+        assert problem["where"] == f"models.info:x_metadata: {fields}"
+    assert target.path.read_text() == HOSTED
+    assert answer(*words, "--set", "display_name=A!")["exit"] == 0
+    assert target.path.read_text() == HOSTED.replace("},\n", '},\n    display_name="A!",\n')
+    assert answer(*words, "--set", elsewhere, "--force")["exit"] == 0
+    assert '"bucket": "others"' in target.path.read_text()
+    assert answer(*words, "--set", "verified=false")["exit"] == 0
+    assert "verified=False" in target.path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("bucket", "prefix", "code"),
+    [("results", "/cache/../x", "bad-key"), ("results", "a//b", "bad-key"), ("no bucket", "p", "bad-store")],
+)
+def test_a_place_that_no_store_can_have_is_refused(target, answer, bucket, prefix, code):
+    place = f'cache_kwargs={{"bucket": "{bucket}", "prefix": "{prefix}"}}'
+    words = ("models.info:x_metadata", "--set", "cache_type=r2", "--repo", str(target.repository), "--apply")
+    refused = answer(*words, "--set", place)
+    assert (refused["exit"], [problem["code"] for problem in refused["problems"]]) == (2, [code])
+    assert target.path.read_text() == SOURCE
+    assert answer(*words, "--set", 'cache_kwargs={"bucket": "bucket", "prefix": "/cache/"}')["exit"] == 0
+
+
+@pytest.mark.parametrize("local", ["", '    cache_type="local",\n'])
+def test_a_registered_run_without_a_place_is_given_one(tmp_path, answer, local):
+    source = f'x_metadata = MethodMetadata.config(\n    method="A",\n    suite="run-1",\n{local})\n'
+    target = checkout(tmp_path, source, attribute="x_metadata")
+    register(tmp_path, "tabarena", "models.info:x_metadata")
+    place = ("--set", "cache_type=r2", "--set", 'cache_kwargs={"bucket": "results", "prefix": "p"}')
+    assert answer("models.info:x_metadata", "--repo", str(tmp_path), "--apply", *place)["exit"] == 0
+    assert 'cache_kwargs={"bucket": "results", "prefix": "p"}' in target.path.read_text()
 
 
 def test_a_refusal_outweighs_wrong_usage(tmp_path):

@@ -487,6 +487,7 @@ def test_no_cache_is_a_store(cache, tmp_path, monkeypatch, store, found):
     genuine(tmp_path / "another", "RandomForest")
     (tmp_path / "built in" / ".benchwright" / "locks").mkdir(parents=True)
     monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("TABARENA_CACHE", raising=False)
     with pytest.raises(Failure) as failure:
         plan_upload(opened(cache), StoreLocation.parse(f"local:{tmp_path / store}"))
     assert failure.value.exit == Exit.USAGE

@@ -89,11 +89,6 @@ def test_all_fields_of_a_system(genuine):
             "config_default",
             f"'LightGBM_r1_default_BAG_L1' (by the _c1 rule), expected '{CONFIG}'",
         ),
-        (
-            {"validation_protocol": "5x5"},
-            "validation_protocol",
-            "'5x5' (54 of 54 results contradict it), expected '8x1'",
-        ),
     ],
 )
 def test_a_difference_fails_until_it_is_accepted(genuine, changes, field, found):
@@ -107,10 +102,17 @@ def test_a_difference_fails_until_it_is_accepted(genuine, changes, field, found)
     assert rows(genuine["LightGBM"], metadata, accept=[other])[field].fails
 
 
-def test_type_differs(genuine):
-    system = replace(DEMO, method="LightGBM")
-    row = rows(genuine["LightGBM"], system)["method_type"]
+# Processing takes results of one type alone, and an upload has nothing left to compare such a protocol with.
+@pytest.mark.parametrize("options", [{}, {"accept": ["method_type", "validation_protocol"]}, {"accept_all": True}])
+def test_a_type_and_a_protocol_that_are_not_the_results_are_never_accepted(genuine, options):
+    row = rows(genuine["LightGBM"], replace(DEMO, method="LightGBM"), **options)["method_type"]
     assert (row.inferred, row.provided, *said(row), row.fails) == ("config", "baseline", "NO", "error", True)
+    row = rows(genuine["LightGBM"], replace(GBM, validation_protocol="5x5"), **options)["validation_protocol"]
+    assert (str(row.problem("m:x", "mend it")), row.fails, row.correction) == (
+        "m:x: validation_protocol: '5x5' (54 of 54 results contradict it), expected '8x1'\n    fix: mend it",
+        True,
+        "validation_protocol=8x1",
+    )
 
 
 def test_an_accepted_difference_stays_in_sight(genuine):
@@ -192,7 +194,10 @@ def test_a_systems_gpu_is_proved_by_its_memory_or_left_to_the_declaration(tmp_pa
     assert rows(inferred(tmp_path / "used"), DEMO)["compute"].fails
     add_result(tmp_path / "seen", SYSTEM, source=RAW / SYSTEM, change=with_memory(gpu_tracking_enabled=True))
     assert said(rows(inferred(tmp_path / "seen"), gpu)["compute"]) == ("?", "context")
+    against = rows(inferred(tmp_path / "seen"), DEMO)["compute"]
+    assert (*said(against), against.fails, against.provided) == ("?", "warn", False, "cpu")
     add_result(tmp_path / "unseen", SYSTEM, source=RAW / SYSTEM)
+    assert said(rows(inferred(tmp_path / "unseen"), DEMO)["compute"]) == ("?", "context")
     hint = rows(inferred(tmp_path / "unseen"), gpu)["compute"]
     assert (*said(hint), hint.fails) == ("?", "warn", False)
     doubt = hint.problem("m:x", "mend it")
@@ -201,6 +206,38 @@ def test_a_systems_gpu_is_proved_by_its_memory_or_left_to_the_declaration(tmp_pa
         "m:x: compute: 'gpu' (not inferable: no num_gpus is recorded; torch saw no GPU in the one result)"
         "\n    fix: mend it",
     )
+
+
+@pytest.mark.parametrize(
+    ("memory", "severity", "told"),
+    [
+        (None, "warn", "neither num_gpus nor GPU memory is recorded"),
+        ({}, "warn", "no num_gpus is recorded; torch saw no GPU in the one result"),
+        ({"gpu_tracking_enabled": True}, "error", "torch saw a GPU in the one result and allocated nothing on it"),
+    ],
+    ids=["nothing known", "no GPU seen", "a GPU seen"],
+)
+def test_the_device_that_nobody_declared_is_no_silent_cpu(tmp_path, memory, severity, told):
+    change = (lambda value: value.pop("memory_usage")) if memory is None else with_memory(**memory)
+    add_result(tmp_path, SYSTEM, source=RAW / SYSTEM, change=change)
+    found = inferred(tmp_path)
+    row = rows(found, DEMO, compute_declared=False)["compute"]
+    assert (row.inferred, row.provided, *said(row), row.fails) == (
+        None, None, "not declared", severity, severity == "error"
+    )  # fmt: skip
+    problem = row.problem("m:x")
+    assert (problem.code, problem.found, problem.fix) == (
+        "not-declared",
+        f"not declared (not inferable: {told}; cpu would be published)",
+        "declare it as it was: the results do not tell",
+    )
+    accepted = rows(found, DEMO, compute_declared=False, accept=["compute"])["compute"]
+    assert (accepted.fails, accepted.noted) == (False, True)
+    assert not rows(found, DEMO)["compute"].noted or "saw a GPU" in told
+
+
+def test_a_device_that_is_recorded_need_not_be_declared(genuine):
+    assert said(rows(genuine["LightGBM"], GBM, compute_declared=False)["compute"]) == ("yes", "error")
 
 
 # Defect 17 of the peer: the outer fits of a model keep no predictions, and count as a baseline.
@@ -317,6 +354,35 @@ def test_protocols_of_genuine_runs_may_be_declared(run, key):
     assert said(protocol_row(PROTOCOLS / run, key)) == ("yes", "error")
 
 
+OTHER_SPELLING = "8x1|<=500:5x5|groups:logo|time:holdout"
+
+
+def test_a_record_in_a_spelling_that_is_not_known_is_declared_as_it_is(tmp_path):
+    source = PROTOCOLS / "beyond" / "data" / "LightGBM_c1_BAG_L1"
+    add_result(tmp_path, "LightGBM_c1_BAG_L1", source=source, change=recorded(OTHER_SPELLING))
+    row = protocol_row(tmp_path, OTHER_SPELLING)
+    assert (*said(row), row.reason) == ("yes", "error", "recorded")
+    assert protocol_row(tmp_path, None).correction == f"validation_protocol={OTHER_SPELLING}"
+    assert protocol_row(tmp_path, BEYONDARENA_KEY).fails
+    shown = inferred(tmp_path).protocols
+    assert [list(unofficial(shown, arena, "x")) == [] for arena in ("beyondarena", "tabarena")] == [True, False]
+
+
+def test_a_key_that_is_not_known_is_doubtful_where_nothing_is_recorded(tmp_path):
+    add_result(tmp_path, CONFIG)
+    row = protocol_row(tmp_path, OTHER_SPELLING)
+    assert (*said(row), row.fails) == ("?", "warn", False)
+    assert row.reason == "a key of no form that is known here, and the results record none"
+
+
+def test_a_record_of_no_known_form_is_of_no_arena_whose_rule_the_children_break(tmp_path):
+    add_result(tmp_path, CONFIG, change=recorded(OTHER_SPELLING))
+    shown = inferred(tmp_path).protocols
+    for arena in ("beyondarena", "tabarena"):
+        (problem,) = unofficial(shown, arena, "x")
+        assert problem.found.endswith(f"(1 of {OTHER_SPELLING})")
+
+
 @pytest.mark.parametrize(
     ("run", "arenas"),
     [
@@ -359,9 +425,10 @@ def test_corrections_are_what_the_editing_command_takes(genuine):
 def test_unknown_fields_cannot_be_accepted():
     check_accepted(FIELDS)
     with pytest.raises(Failure) as caught:
-        check_accepted(["can_hpo", "config_defaults", "suite"])
+        check_accepted(["can_hpo", "config_defaults", "suite", "method_type"])
     assert caught.value.exit == Exit.USAGE
-    unknown, never = caught.value.problems
+    unknown, never, not_taken = caught.value.problems
+    assert not_taken.found == "'method_type' is not compared, or cannot be accepted"
     assert str(unknown) == (
         "--accept-mismatch: 'config_defaults' is not compared, or cannot be accepted\n"
         "    fix: did you mean 'config_default'?"

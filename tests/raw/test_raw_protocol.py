@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchwright.raw import effective_protocol, infer_validation_protocol, load_result
-from benchwright.raw.protocol import BEYONDARENA_KEY
+from benchwright.raw.protocol import BEYONDARENA_KEY, is_known
 
 GENUINE_KEYS = {
     "binary": ("8x1", "8 children, 8 folds x 1 repeat"),
@@ -163,6 +163,25 @@ def test_record_that_the_children_contradict_is_disputed(content, written) -> No
     protocol = effective_protocol(load_result(written(value)))
     assert (protocol.key, protocol.recorded, protocol.disputed) == (BEYONDARENA_KEY, "8x1", True)
     assert protocol.explanation.startswith("records 8x1, but 25 children, 5 folds x 5 repeats on 118 rows")
+
+
+@pytest.mark.parametrize("key", ["8x1|<=500:5x5|groups:logo", "8x", "0x1", "custom:", "holdout:half", "System", ""])
+def test_a_key_of_no_known_form_is_unknown(content, written, genuine, key) -> None:
+    for name in ("binary", "beyond", "holdout", "system"):
+        assert effective_protocol(load_result(genuine(name))).agrees_with(key) is None
+    value = content("beyond")
+    value["experiment_metadata"]["validation_protocol"] = key
+    protocol = effective_protocol(load_result(written(value)))
+    assert (protocol.key, protocol.recorded, protocol.disputed) == (key, key, False)
+    assert protocol.explanation.startswith(f"records {key}; 25 children, 5 folds x 5 repeats on 118 rows")
+
+
+@pytest.mark.parametrize(
+    "key", [BEYONDARENA_KEY, "8x1", "10x10", "custom:9", "holdout", "holdout:.2", "outer", "system"]
+)
+def test_keys_of_known_forms_are_compared(genuine, key) -> None:
+    assert is_known(key)
+    assert effective_protocol(load_result(genuine("binary"))).agrees_with(key) is (key == "8x1")
 
 
 def test_metadata_of_wrong_types_says_nothing(content, written) -> None:

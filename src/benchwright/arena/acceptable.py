@@ -4,7 +4,6 @@ from __future__ import annotations
 
 FIELDS = (
     "method",
-    "method_type",
     "compute",
     "ag_key",
     "model_key",
@@ -14,7 +13,8 @@ FIELDS = (
     "name",
     "validation_protocol",
 )
-"""The fields whose difference may be accepted. A method that is its own suite may not."""
+"""The fields whose difference may be accepted. A method that is its own suite, or of another type than its results, may
+not; nor may a validation protocol that results contradict, or a default config that is not there."""
 
 LOSSES = (
     "bad-name",

@@ -9,7 +9,10 @@ from benchwright.arena.metadata import MethodMetadata
 
 OFFICIAL_PROTOCOLS: Mapping[str, str] = MappingProxyType({"tabarena": "8x1", "beyondarena": "dynamic:8x1,5x5<=500"})
 """The validation protocol of each arena's official results: 8 folds, 1 repeat; or that, but 5 x 5 where there are at
-most 500 rows or groups. A system validates by itself under either."""
+most 500 rows or groups. A system validates by itself under either.
+
+How the key of BeyondArena is spelt is this program's own: results may record it in another way, which counts as a key
+of no known form and contradicts nothing."""
 _BEYOND = "beyond"
 
 

@@ -17,7 +17,7 @@ from benchwright.mini.info import (
 
 mini_method_metadata_collection = MethodCollection(
     [
-        # Models (CPU)
+        # Models (CPU and GPU)
         randomforest_method_metadata,
         extratrees_method_metadata,
         lightgbm_method_metadata,

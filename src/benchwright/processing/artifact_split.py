@@ -151,6 +151,10 @@ def _hyperparameters(result: Result, source: PlainSource, metadata: MethodMetada
 
 
 def _unusable(problem: Problem, file: RawFile) -> Finding:
-    """A file that gives no result: it is left out, and named by its place in the tree."""
+    """A file that gives no result: it is left out, and named by its place in the tree.
+
+    Which split that is of a later repeat depends on the number of folds, which a name does not tell.
+    """
     found = f"{file.split_name}/{RESULT_NAME}: {problem.found}"
-    return Finding(problem.code, "error", file.task_key, None, file.method, found, problem.expected, problem.fix)
+    split = file.fold if file.repeat == 0 else None
+    return Finding(problem.code, "error", file.task_key, split, file.method, found, problem.expected, problem.fix)

@@ -6,12 +6,17 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from benchwright.contract import Problem, Redaction, Severity
 from benchwright.processing.hiding import published
 from benchwright.raw.losses import unaccepted
 
+if TYPE_CHECKING:
+    from benchwright.raw.comparison import ComparedField
+
+DECLARED = "declared-otherwise"
+"""The code of what the declaration says and the results do not bear out."""
 _ORDER = get_args(Severity)
 
 
@@ -80,6 +85,12 @@ class Finding:
 def of_inspection(problem: Problem) -> Finding:
     """A finding of what is doubtful about all of a method, which names no place outside its results."""
     return Finding(problem.code, "warn", None, None, None, problem.found, problem.expected, problem.fix)
+
+
+def of_comparison(row: ComparedField) -> Finding:
+    """A finding of how the declaration differs from the results, which was accepted or is not settled."""
+    problem = row.problem("")
+    return Finding(DECLARED, "warn", None, None, None, f"{row.field}: {problem.found}", problem.expected, problem.fix)
 
 
 def of_tree(problem: Problem, root: Path) -> Finding:

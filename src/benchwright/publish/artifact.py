@@ -102,7 +102,7 @@ def open_for_upload(
         Failure: as ``load_declared`` does, or the artifact's metadata or sidecar cannot be read.
     """
     if isinstance(named, str):
-        declared, knows_protocol = load_declared(named, repository)
+        declared, knows_protocol, _ = load_declared(named, repository)
     else:
         declared, knows_protocol = MethodMetadata(method=named[0], suite=named[1]), True
     place = replace(declared, artifact_dir=None, cache_root=cache_root)

@@ -14,7 +14,7 @@ from typing import Any
 
 from benchwright.arena import MethodMetadata, did_you_mean
 from benchwright.contract import Exit, Failure, Problem, named, usage_error
-from benchwright.publish.declarations import HOLDER_KEYWORD, declaration_in, known_fields
+from benchwright.publish.declarations import HOLDER_KEYWORD, Declaration, declaration_in, known_fields
 from benchwright.publish.scope import Scope, parse
 from benchwright.publish.targets import Target, find_target
 
@@ -33,21 +33,24 @@ def load_method(reference: str, repository: Path | None = None) -> MethodMetadat
             the module cannot be imported for want of a package (exit 3), or fails (exit 2); what the name stands for
             declares no method (exit 2).
     """
-    return _method(_scope(reference, repository))
+    return _method(_scope(reference, repository))[0]
 
 
-def load_declared(reference: str, repository: Path | None = None) -> tuple[MethodMetadata, bool]:
-    """The method that ``MODULE:ATTR`` declares, and whether the declaration could name a validation protocol.
+def load_declared(reference: str, repository: Path | None = None) -> tuple[MethodMetadata, bool, bool]:
+    """The method that ``MODULE:ATTR`` declares, whether it could name a validation protocol, and if it names a device.
 
-    ``tabarena`` 0.1.0's class has no such field: a checkout of it can neither declare one nor be blamed for it. Where
-    the source of the class is not found, it could.
+    ``tabarena`` 0.1.0's class has no field for a protocol: a checkout of it can neither declare one nor be blamed for
+    it. Where the source of the class is not found, it could. A declaration that had to be imported does not show what
+    it leaves out, and is taken to name the device.
 
     Raises:
         Failure: as ``load_method`` does.
     """
     scope = _scope(reference, repository)
     known = known_fields(scope)
-    return _method(scope), known is None or "validation_protocol" in known
+    metadata, declaration = _method(scope)
+    compute = declaration is None or declaration.declares("compute") or "compute" in declaration.described
+    return metadata, known is None or "validation_protocol" in known, compute
 
 
 def with_reference(problems: Iterable[Problem], reference: str, checkout: Path | None) -> list[Problem]:
@@ -62,13 +65,15 @@ def _scope(reference: str, repository: Path | None) -> Scope:
     return Scope(target, parse(target.read(), target.path))
 
 
-def _method(scope: Scope) -> MethodMetadata:
+def _method(scope: Scope) -> tuple[MethodMetadata, Declaration | None]:
+    """The method, and its declaration where its source alone tells it."""
     try:
-        return declaration_in(scope).metadata()
+        declaration = declaration_in(scope)
+        return declaration.metadata(), declaration
     except Failure as failure:
         if failure.exit != Exit.REFUSED:
             raise
-        return _imported(scope.target, failure)
+        return _imported(scope.target, failure), None
 
 
 def _imported(target: Target, unread: Failure) -> MethodMetadata:

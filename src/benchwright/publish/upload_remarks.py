@@ -10,12 +10,14 @@ from benchwright.arena import MethodMetadata
 from benchwright.contract import Failure, Problem
 from benchwright.objects import StoreLocation
 from benchwright.processing import layout
+from benchwright.processing.findings import DECLARED
 from benchwright.publish.artifact import DeclaredArtifact
 from benchwright.publish.artifact_checks import machine_path
 from benchwright.publish.destination import destination_of
 from benchwright.publish.hosted import PROCESSED_ZIP, RAW_ZIP, ZIPS
 
-_DISPUTED = "protocol-disputed"
+_TOLD = ("protocol-disputed", DECLARED)
+"""The findings that are repeated word for word: what the results do not bear out of what is said of them."""
 
 
 def remarks(
@@ -67,7 +69,7 @@ def _on_processing(artifact: DeclaredArtifact) -> Iterator[Problem]:
         # An error that nobody accepted has refused the upload before.
         said = ", ".join(f"{count} of severity {name}{' (accepted)' * (name == 'error')}" for name, count in counts)
         yield Problem("quality-findings", layout.SIDECAR, f"processing noted {said}", "", f"read {layout.SIDECAR}")
-        yield from (one.problem() for one in sidecar.findings if one.code == _DISPUTED)
+        yield from (one.problem() for one in sidecar.findings if one.code in _TOLD)
     if (named := machine_path(artifact.folder / layout.CONTEXT)) is not None:
         yield named
 

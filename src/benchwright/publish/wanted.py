@@ -5,24 +5,34 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchwright.arena import MethodMetadata
 from benchwright.contract import Exit, Failure, Problem
 from benchwright.publish.changes import USED_BY_PROCESSING, Change, same_value
 from benchwright.publish.declarations import Declaration
+from benchwright.publish.destination import destination_of
 from benchwright.publish.registration import registered_in
 from benchwright.publish.suite import run_registered, suite_declared, suite_is_method
 
-_OF_THE_RUN = (*(field for field in USED_BY_PROCESSING if field != "suite"), "validation_protocol")
-"""What a run's results decide, once it has its suite."""
+_PLACE = ("cache_type", "cache_kwargs")
+_OF_THE_RUN = (
+    *(field for field in USED_BY_PROCESSING if field != "suite"),
+    "validation_protocol",
+    *_PLACE,
+)
+"""What a run's results decide, once it has its suite, and where they are."""
+_OPEN: tuple[Any, ...] = (None, "local", {})
+"""The values of these fields that say nothing yet."""
 UNVERIFIED = Change("verified", False)
 """What every declaration should say until someone has verified the results; written where nothing is declared."""
 
 
 def wanted_values(declaration: Declaration, changes: Sequence[Change]) -> dict[str, Any]:
-    """The values of the call's own keywords after the changes; what already holds is left as it is declared."""
+    """The values of the call's own keywords after the changes; what already holds is left as it is declared.
+
+    A registered run counts as verified where it does not declare the opposite, and no edit of that run changes it.
+    """
     wanted = declaration.values
     asked = {change.field for change in changes}
-    if not declaration.declares(UNVERIFIED.field) and UNVERIFIED.field not in asked:
-        changes = (*changes, UNVERIFIED)
     for change in changes:
         field = change.field
         if change.to_default:
@@ -31,6 +41,10 @@ def wanted_values(declaration: Declaration, changes: Sequence[Change]) -> dict[s
         present = wanted.get(field, declaration.supplied(field))
         if not (declared and same_value(field, present, change.value)):
             wanted[field] = change.value
+    if not declaration.declares(UNVERIFIED.field) and UNVERIFIED.field not in asked:
+        another_run = wanted.get("suite") != declaration.values.get("suite")
+        if another_run or registered_in(declaration.target) is None:
+            wanted[UNVERIFIED.field] = UNVERIFIED.value
     return wanted
 
 
@@ -46,8 +60,8 @@ def check_values(
 
     Raises:
         Failure: a value is not written in the call, or without ``force`` the suite would become another one, or a
-            registered run would have other results (exit 5); a value breaks a rule of ``MethodMetadata``, or is of a
-            field that the checkout does not know (exit 2): all of it at once.
+            registered run would have other results, or have them elsewhere (exit 5); a value breaks a rule of
+            ``MethodMetadata``, or is of a field that the checkout does not know (exit 2): all of it at once.
     """
     problems = _unreachable(declaration, wanted)
     if not force:
@@ -62,9 +76,21 @@ def check_values(
             where = f"MethodMetadata {metadata.method!r}: suite"
             fix = "name the run, as in suite=tabarena-2026-06-30"
             problems.append(suite_is_method(where, repr(metadata.suite), fix))
+        problems += _no_store(metadata, changes)
     problems += _unknown_there(declaration, wanted)
     if problems:
         raise Failure(problems, exit=exit)
+
+
+def _no_store(metadata: MethodMetadata, changes: Sequence[Change]) -> Sequence[Problem]:
+    """What keeps a place that is asked for from being a store's, which an upload would be the first to tell."""
+    if metadata.cache_type == "local" or not any(change.field in _PLACE for change in changes):
+        return ()
+    try:
+        destination_of(metadata, None)
+    except Failure as failure:
+        return failure.problems
+    return ()
 
 
 def _other_suite(declaration: Declaration, wanted: Mapping[str, Any]) -> list[Problem]:
@@ -78,12 +104,12 @@ def _other_suite(declaration: Declaration, wanted: Mapping[str, Any]) -> list[Pr
 
 
 def _other_results(declaration: Declaration, wanted: Mapping[str, Any]) -> list[Problem]:
-    """Fields of a registered run that its results decided, and that would say otherwise; they may be filled in."""
+    """Fields of a registered run's results, and of their place, that would say otherwise; they may be filled in."""
     try:
         old, new = declaration.metadata(), declaration.metadata(wanted)
     except Failure:  # the values are refused for what they are
         return []
-    changed = [field for field in _OF_THE_RUN if getattr(old, field) not in (None, getattr(new, field))]
+    changed = [field for field in _OF_THE_RUN if getattr(old, field) not in (*_OPEN, getattr(new, field))]
     arena = registered_in(declaration.target) if changed else None
     if arena is None:
         return []

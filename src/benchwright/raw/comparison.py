@@ -13,9 +13,11 @@ from benchwright.arena.official import OFFICIAL_PROTOCOLS
 from benchwright.contract import Exit, Failure, Problem, Severity
 from benchwright.raw.inference import Inferred
 from benchwright.raw.methods import RUNNER_PREFIX
-from benchwright.raw.protocol import OUTER_KEY
+from benchwright.raw.protocol import OUTER_KEY, is_known
 from benchwright.raw.protocols import Protocols
 
+_CORRECT = "see which of the two is right, and correct the declaration if it is not"
+_DECLARE = "declare it as it was: the results do not tell"
 Match = Literal["yes", "NO", "?", "not declared"]
 
 
@@ -50,6 +52,11 @@ class ComparedField:
         return self.differs and self.severity == "error" and not self.accepted
 
     @property
+    def noted(self) -> bool:
+        """Whether the artifact's record is to tell of the row: accepted, or a device that was not settled by anyone."""
+        return self.accepted or (self.field == "compute" and self.match != "yes" and self.severity == "warn")
+
+    @property
     def correction(self) -> str | None:
         """``FIELD=VALUE`` that would mend a failing row; None where the results do not settle the value."""
         if not self.fails or self.several or self.inferred is None or self.field == "method_type":
@@ -57,14 +64,15 @@ class ComparedField:
         value = str(self.inferred)
         return f"{self.field}={value.lower() if isinstance(self.inferred, bool) else value}"
 
-    def problem(self, where: str, fix: str) -> Problem:
-        """The row as a problem of the declaration ``where``."""
+    def problem(self, where: str, fix: str | None = None) -> Problem:
+        """The row as a problem of the declaration ``where``; without a ``fix``, with what to do by hand."""
+        by_hand = _DECLARE if self.provided is None and self.inferred is None else _CORRECT
         code = {"not declared": "not-declared", "?": "metadata-doubtful"}.get(self.match, "metadata-mismatch")
         found = "not declared" if self.provided is None else f"{self.provided!r}"
         accepted = ", accepted" if self.accepted else ""
         reason = f" ({self.reason}{accepted})" if self.reason else accepted
         expected = "" if self.inferred is None else f"{self.inferred!r}"
-        return Problem(code, f"{where}: {self.field}", f"{found}{reason}", expected, fix)
+        return Problem(code, f"{where}: {self.field}", f"{found}{reason}", expected, fix or by_hand)
 
     def to_dict(self) -> dict[str, Any]:
         """The row as plain values."""
@@ -86,13 +94,15 @@ def compare(
     accept: Collection[str] = (),
     accept_all: bool = False,
     protocol_declarable: bool = True,
+    compute_declared: bool = True,
 ) -> list[ComparedField]:
     """The rows of the comparison, in the order of the fields.
 
     ``accept`` names fields whose difference is known and meant, ``accept_all`` means all of them. Where the metadata's
-    own class has no ``validation_protocol`` (``tabarena`` 0.1.0), one that is recorded need not be declared.
+    own class has no ``validation_protocol`` (``tabarena`` 0.1.0), one that is recorded need not be declared. Unless
+    ``compute_declared``, the metadata's is no more than the default, which vouches for nothing.
     """
-    rows = list(_rows(inferred, metadata, protocol_declarable))
+    rows = list(_rows(inferred, metadata, protocol_declarable, compute_declared))
     return [
         replace(row, accepted=True)
         if row.differs and row.severity == "error" and not row.hard and (accept_all or row.field in accept)
@@ -140,13 +150,15 @@ def disputed(protocols: Protocols, where: str) -> Iterator[Problem]:
         yield Problem("protocol-disputed", where, protocols.dispute(), expected, fix)
 
 
-def _rows(inferred: Inferred, metadata: MethodMetadata, protocol_declarable: bool) -> Iterator[ComparedField]:
+def _rows(
+    inferred: Inferred, metadata: MethodMetadata, protocol_declarable: bool, compute_declared: bool
+) -> Iterator[ComparedField]:
     yield _plain("method", inferred.method, metadata.method, "warn", _of_name(inferred.method, metadata.method))
     if metadata.method == metadata.suite:
         reason = "the suite is the method's name, as when it is not set"
         yield ComparedField("suite", None, metadata.suite, "NO", "error", reason, hard=True)
     yield _method_type(inferred, metadata)
-    yield _compute(inferred, metadata)
+    yield _compute(inferred, metadata, compute_declared)
     if metadata.method_type == "config":
         yield _ag_key(inferred, metadata)
         yield _plain("model_key", inferred.ag_key, metadata.model_key, "context", "follows from ag_key")
@@ -180,16 +192,23 @@ def _method_type(inferred: Inferred, metadata: MethodMetadata) -> ComparedField:
         "error",
         "results with predictions are of type config, results without them of type baseline",
     )
+    row = replace(row, hard=True)  # a method is processed as the type that its results are of, or not at all
     if inferred.method_type == "baseline" and inferred.protocols.key == OUTER_KEY:
         return replace(row, reason="outer fits keep no predictions: declare a baseline, or run it with validation")
     return row
 
 
-def _compute(inferred: Inferred, metadata: MethodMetadata) -> ComparedField:
-    row = _plain("compute", inferred.compute, metadata.compute, "error", inferred.compute_note)
-    # A hint is no proof: it warns, and lets through what is declared.
-    doubtful = row.match == "?" and metadata.compute == "gpu" and "saw no GPU" in inferred.compute_note
-    return replace(row, severity="warn") if doubtful else row
+def _compute(inferred: Inferred, metadata: MethodMetadata, declared: bool) -> ComparedField:
+    note = inferred.compute_note
+    row = _plain("compute", inferred.compute, metadata.compute, "error", note)
+    if row.match != "?":
+        return row
+    # A hint is no proof: it warns, and lets through what is declared. It does not let through what nobody said.
+    if not declared:
+        severity: Severity = "error" if inferred.gpu_seen else "warn"
+        reason = f"{note}; {metadata.compute} would be published"
+        return replace(row, provided=None, match="not declared", severity=severity, reason=reason)
+    return replace(row, severity="warn") if inferred.gpu_seen is (metadata.compute == "cpu") else row
 
 
 def _ag_key(inferred: Inferred, metadata: MethodMetadata) -> ComparedField:
@@ -241,7 +260,11 @@ def _protocol(protocols: Protocols, metadata: MethodMetadata, declarable: bool) 
         )
     against = protocols.contradicting(declared)
     if against:
-        return replace(row, match="NO", reason=f"{against} of {protocols.results} results contradict it")
+        # Accepted, it would be published as what the results are not; an upload could not compare it with anything.
+        return replace(row, match="NO", reason=f"{against} of {protocols.results} results contradict it", hard=True)
+    if not protocols.recorded and not is_known(declared):
+        reason = "a key of no form that is known here, and the results record none"
+        return replace(row, match="?", severity="warn", reason=reason)
     if protocols.disputed:
         return replace(row, reason=said)
     return replace(row, reason="recorded" if protocols.recorded else "not recorded, but shown")

@@ -98,13 +98,10 @@ def find_results(root: Path | str) -> Found:
     Raises:
         Failure: there is no such folder (code ``no-such-folder``, exit 2).
     """
-    start = Path(root).expanduser().absolute()
+    start = folder_of_results(root)
     if not start.is_dir():
         expected, fix = "a run's folder or its data folder", "correct the path"
         raise usage_error(str(root), "no such folder", expected, fix, code="no-such-folder")
-    # A folder "data" inside the data folder is one more of its methods.
-    if start.name != "data" and (start / "data").is_dir():
-        start /= "data"
     walk = _Walk()
     pending = walk.go([str(start)], until=time.monotonic() + _SECONDS_BEFORE_FORKS)
     for files, problems, hollow in in_order(_walk_below, pending):
@@ -127,6 +124,19 @@ def find_results(root: Path | str) -> Found:
     # Elsewhere than where tasks lie, an empty folder is none of theirs.
     empty = sorted(each for each in walk.empty if each.folder.count("/") in depths)
     return Found(walk.files, walk.problems, empty)
+
+
+def folder_of_results(root: Path | str) -> Path:
+    """The folder that is searched for the results of ``root``: itself, or the ``data`` folder in it."""
+    start = Path(root).expanduser().absolute()
+    # A folder "data" inside the data folder is one more of its methods.
+    return start / "data" if start.name != "data" and (start / "data").is_dir() else start
+
+
+def takes_in(root: Path | str, folder: Path) -> bool:
+    """Whether a search for the results of ``root`` goes through ``folder``, which may not be there yet."""
+    start, place = folder_of_results(root).resolve(), folder.expanduser().resolve()
+    return place.is_relative_to(start) and not any(part.startswith(".") for part in place.relative_to(start).parts)
 
 
 def misplaced(result: Result, method: str, split: str) -> Problem | None:

@@ -21,8 +21,8 @@ class Inferred:
 
     ``method`` is the prefix of all config names. ``method_type``, ``ag_key``, ``compute`` and ``config_default`` (the
     raw name) are None where the results do not settle them; the notes say what ``compute`` and ``config_default`` rest
-    on. ``can_hpo`` is that more than one config was run, ``is_bag`` that any result has several children. ``last_day``
-    is the day the last run began, in UTC.
+    on. ``gpu_seen`` is that torch saw a GPU in any result, None where none says. ``can_hpo`` is that more than one
+    config was run, ``is_bag`` that any result has several children. ``last_day`` is the day the last run began, in UTC.
     """
 
     method: str
@@ -37,6 +37,7 @@ class Inferred:
     frameworks: tuple[str, ...]
     compute: str | None
     compute_note: str
+    gpu_seen: bool | None
     config_default: str | None
     config_default_note: str
     can_hpo: bool
@@ -116,6 +117,7 @@ def infer(method: RawMethod, tree: Iterable[RawFile] | None = None) -> Inferred:
         frameworks=frameworks,
         compute=compute,
         compute_note=compute_note,
+        gpu_seen=_any(result.gpu_seen for result in results),
         config_default=default,
         config_default_note=default_note,
         can_hpo=len(frameworks) > 1,
@@ -159,6 +161,11 @@ def _default(frameworks: Sequence[str]) -> tuple[str | None, str]:
     if numbered(frameworks, "c1"):
         return default_config(frameworks), "by the _c1 rule"
     return None, "no config is called _c1"
+
+
+def _any(values: Iterable[bool | None]) -> bool | None:
+    known = [value for value in values if value is not None]
+    return any(known) if known else None
 
 
 def _values(values: Iterable[Any]) -> tuple[Any, ...]:

@@ -99,6 +99,7 @@ def inspect(
     accept: Collection[str] = (),
     accept_all: bool = False,
     protocol_declarable: bool = True,
+    compute_declared: bool = True,
     expected: str | None = None,
 ) -> Inspection:
     """Inspect a method's results; with ``metadata``, against it (see ``compare``), which is ``declared_as``.
@@ -115,8 +116,14 @@ def inspect(
     against, doubtful = _of_protocols(inferred.protocols, expected, method.name)
     rows: Sequence[ComparedField] = ()
     if metadata is not None:
-        options = {"accept_all": accept_all, "protocol_declarable": protocol_declarable}
-        rows = compare(inferred, metadata, accept=accept, **options)
+        rows = compare(
+            inferred,
+            metadata,
+            accept=accept,
+            accept_all=accept_all,
+            protocol_declarable=protocol_declarable,
+            compute_declared=compute_declared,
+        )
     return Inspection(
         method=method,
         inferred=inferred,

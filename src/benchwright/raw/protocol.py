@@ -6,6 +6,7 @@ with one child. What the children predict cannot be wrong about itself.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,6 +24,8 @@ TINY_ROWS = 500
 SYSTEM_KEY = "system"
 OUTER_KEY = "outer"
 HOLDOUT_KEY = "holdout"
+_NAMED = (BEYONDARENA_KEY, SYSTEM_KEY, OUTER_KEY, HOLDOUT_KEY)
+_COUNTED = re.compile(r"([1-9][0-9]*x[1-9][0-9]*|custom:[1-9][0-9]*)\Z")
 _RECORD = "validation_protocol"
 _SAME_FRACTION = 0.011
 """Stratified holdouts of small tasks miss the fraction that was asked for by a row or two."""
@@ -54,8 +57,8 @@ class Protocol:
         return self.recorded is not None and self.recorded != self.key
 
     def agrees_with(self, declared: str) -> bool | None:
-        """Whether a declared key can be true of this result; None where the result does not say."""
-        if self.key is None:
+        """Whether a declared key can be true of this result; None where the result, or the key, does not say."""
+        if self.key is None or not is_known(declared):
             return None
         if declared == BEYONDARENA_KEY and self.children and self.key != BEYONDARENA_KEY:
             # Tasks with groups or a time axis get fewer folds, so only what the rule excludes is a contradiction.
@@ -69,6 +72,11 @@ class Protocol:
         return self.key == declared
 
 
+def is_known(key: str) -> bool:
+    """Whether a key is of a form that is known here. What another program means by any other is unknown."""
+    return key in _NAMED or _COUNTED.match(key) is not None or _fraction(key) is not None
+
+
 def infer_validation_protocol(result: Result) -> str | None:
     """The key of `effective_protocol`."""
     return effective_protocol(result).key
@@ -77,8 +85,8 @@ def infer_validation_protocol(result: Result) -> str | None:
 def effective_protocol(result: Result) -> Protocol:
     """The protocol that a result's children show.
 
-    A record of the run names the protocol where the children can agree with it. Where they cannot, their key stays,
-    the explanation says what the record claims, and the protocol is ``disputed``.
+    A record of the run names the protocol where the children can agree with it, or its key is of no known form. Where
+    they cannot, their key stays, the explanation says what the record claims, and the protocol is ``disputed``.
     """
     shown = _of_config(result, result.predictions) if result.predictions is not None else _of_baseline(result)
     record = result.experiment_metadata.get(_RECORD)

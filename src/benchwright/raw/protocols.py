@@ -9,7 +9,7 @@ from typing import Any
 
 from benchwright.arena.official import OFFICIAL_PROTOCOLS
 from benchwright.contract import some
-from benchwright.raw.protocol import HOLDOUT_KEY, SYSTEM_KEY, Protocol
+from benchwright.raw.protocol import HOLDOUT_KEY, SYSTEM_KEY, Protocol, is_known
 
 _MOST_LINES = 6
 
@@ -80,7 +80,8 @@ class Protocols:
         """How many results are not shown to have the official protocol of ``arena``, one of `OFFICIAL_PROTOCOLS`."""
         if all(protocol.key == SYSTEM_KEY for protocol in self.counts):
             return 0
-        return self.contradicting(OFFICIAL_PROTOCOLS[arena]) + self.silent()
+        official = OFFICIAL_PROTOCOLS[arena]
+        return sum(count for protocol, count in self.counts.items() if not _shows(protocol, official)) + self.silent()
 
     def histogram(self) -> list[tuple[str, str | None, int]]:
         """What results show, their key, and how many do, most first; results that differ in row counts go together."""
@@ -119,6 +120,13 @@ def _contradicts(protocol: Protocol, declared: str) -> bool:
         # What the run wrote down is its protocol; the children of another one might look the same.
         return protocol.recorded != declared
     return protocol.agrees_with(declared) is False
+
+
+def _shows(protocol: Protocol, official: str) -> bool:
+    """Whether nothing is against a result being an arena's: its children decide on a record in another spelling."""
+    if protocol.key is not None and not is_known(protocol.key):
+        return protocol.agrees_with(official) is True
+    return not _contradicts(protocol, official)
 
 
 def _is_holdout(protocol: Protocol) -> bool:

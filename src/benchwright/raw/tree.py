@@ -15,18 +15,21 @@ from benchwright.raw.inspection import Inspection, inspect, lost_dataset
 from benchwright.raw.losses import empty_tasks, unaccepted
 from benchwright.raw.methods import RawMethod, method_declared, method_named, read_declared, read_methods
 
-_BY_HAND = "see which of the two is right, and correct the declaration if it is not"
 Mend = Callable[[str, str], str]
 """The command that brings to a declaration (``MODULE:ATTR``) a correction (``FIELD=VALUE``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What the declaration at ``reference`` says of a method, and whether it could name a validation protocol."""
+    """What the declaration at ``reference`` says of a method, and how far it speaks.
+
+    That is whether it could name a validation protocol, and whether it names the device.
+    """
 
     reference: str
     metadata: MethodMetadata
     protocol_declarable: bool = True
+    compute_declared: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ class TreeInspection:
             if row.match != "yes" and row.severity != "context"
         ]
         return [
-            row.problem(reference, mend(reference, row.correction) if row.correction else _BY_HAND)
+            row.problem(reference, mend(reference, row.correction)) if row.correction else row.problem(reference)
             for reference, row in sorted(rows, key=lambda found: not found[1].fails)
         ]
 
@@ -139,6 +142,7 @@ def inspect_tree(
                 empty=empty.get(method.name, ()),
                 declared_as=each.reference,
                 protocol_declarable=each.protocol_declarable,
+                compute_declared=each.compute_declared,
                 **options,
             )
             for method, each in zip(wanted, declared, strict=True)

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchwright.publish.run_log.names import bound_names
+from benchwright.publish.run_log.script import is_literal
+
+_JOB = "ModelJob"
+_MODELS = "models"
+"""The first parameter of a job, by name."""
 _PARTITIONS = {"cpu_partition": False, "gpu_partition": True}
 """Which setting names the partition of jobs without and with a GPU."""
 _SETTINGS = (
@@ -67,9 +74,9 @@ def settings_of_plans(plans: Sequence[Mapping[str, Any]]) -> Settings:
 
 
 def settings_of_text(plan: str) -> Settings:
-    """The settings that the text of a plan spells out."""
-    tree = ast.parse(plan)
-    keywords = [(node.arg, node.value) for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg]
+    """The settings that the text of a plan spells out, or gives by the name of a constant at its top."""
+    tree = _with_constants(ast.parse(plan))
+    keywords = [argument for node in ast.walk(tree) for argument in _arguments(node)]
     entries = [
         (key.value, value)
         for node in ast.walk(tree)
@@ -77,12 +84,46 @@ def settings_of_text(plan: str) -> Settings:
         for key, value in zip(node.keys, node.values, strict=True)
         if isinstance(key, ast.Constant) and isinstance(key.value, str)
     ]
-    models = dict.fromkeys(choice for name, value in keywords if name == "models" for choice in _choices(_value(value)))
+    models = dict.fromkeys(choice for name, value in keywords if name == _MODELS for choice in _choices(_value(value)))
     schedulers = dict.fromkeys(
         ast.unparse(value.func) for name, value in keywords if name == "scheduler_setup" and isinstance(value, ast.Call)
     )
     values = _collected((name, _value(value)) for name, value in [*keywords, *entries])
     return Settings(tuple(models), " and ".join(schedulers) or None, values)
+
+
+def _with_constants(tree: ast.Module) -> ast.Module:
+    """A plan with literals in the place of the names that its top binds to one, if nothing else binds them."""
+    binders = Counter(name for statement in tree.body for name in bound_names(statement))
+    constants = _Constants()
+    for statement in tree.body:
+        constants.visit(statement)  # which changes it in place
+        match statement:
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+            ) if binders[name] == 1 and is_literal(value):
+                constants.values[name] = value
+    return tree
+
+
+class _Constants(ast.NodeTransformer):
+    """Puts literals in the place of names."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, ast.expr] = {}
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.values.get(node.id, node) if isinstance(node.ctx, ast.Load) else node
+
+
+def _arguments(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """A named argument, or the first of a job, which are its models."""
+    match node:
+        case ast.keyword(arg=str(name), value=value):
+            yield name, value
+        case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called), args=[first, *_]) if called == _JOB:
+            yield _MODELS, first
 
 
 def _value(node: ast.expr) -> Any:
