@@ -123,7 +123,9 @@ def test_datasets_of_another_arena_are_refused(tmp_path):
     with pytest.raises(Failure) as raised:
         materialise_tasks(open_arena("mini"), ["airfoil_self_noise", "nothing"], tmp_path)
     assert raised.value.exit == Exit.USAGE
-    assert str(raised.value) == "datasets: 'airfoil_self_noise', 'nothing', expected datasets of Mini arena"
+    (problem,) = raised.value.problems
+    assert (problem.where, problem.found) == ("datasets", "'airfoil_self_noise', 'nothing'")
+    assert (problem.expected, problem.fix[:10]) == ("datasets of Mini arena", "one of min")
 
 
 def test_mini_tasks_need_nothing(no_network):

@@ -148,7 +148,8 @@ def test_what_is_no_address_is_told_of_buckets_alone():
     with pytest.raises(Failure) as caught:
         open_reader("/results")
     expected = "gs://BUCKET/PREFIX, s3://BUCKET/PREFIX or r2://BUCKET/PREFIX"
-    assert str(caught.value) == f"/results: no store, expected {expected}"
+    fix = "correct it where the store is named, an option, the environment or the metadata"
+    assert str(caught.value) == f"/results: no store, expected {expected}\n    fix: {fix}"
     with pytest.raises(Failure, match="expected local:FOLDER, gs://BUCKET/PREFIX, "):
         open_store("/results")
 
