@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -38,6 +39,10 @@ def open_files():
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
+def pipes():
+    return {int(file.name) for file in Path("/proc/self/fd").iterdir() if file.is_fifo()}
+
+
 def number_and_process(number):
     time.sleep(0.01)
     return number, os.getpid()
@@ -57,6 +62,16 @@ def raising_elsewhere(number):
 
 def unsendable_elsewhere(number):
     return number if os.getpid() == HERE else threading.Lock()
+
+
+class Unloadable:
+    def __reduce__(self):
+        return int, ("no number",)
+
+
+def unloadable_elsewhere(number):
+    time.sleep(0.002)  # so that this process does not do all
+    return number if os.getpid() == HERE or number % 7 else Unloadable()
 
 
 def refuse(number):
@@ -100,7 +115,21 @@ def test_shared_work_is_that_of_this_process_too():
     assert len(processes) == 3
 
 
-def test_no_process_shares_four_units_or_more_than_a_pipe_holds(monkeypatch):
+@pytest.fixture
+def small_pipes(monkeypatch):
+    """Pipes of a page, as Linux makes them for an ordinary user who has many."""
+    pipe = os.pipe
+
+    def small():
+        ends = pipe()
+        fcntl.fcntl(ends[1], fcntl.F_SETPIPE_SZ, 4096)
+        return ends
+
+    monkeypatch.setattr(os, "pipe", small)
+
+
+@pytest.mark.timeout(PATIENCE)  # without the limit it would wait for ever
+def test_no_process_shares_four_units_or_more_than_a_pipe_holds(small_pipes, monkeypatch):
     tried = []
 
     def refuse():
@@ -108,10 +137,26 @@ def test_no_process_shares_four_units_or_more_than_a_pipe_holds(monkeypatch):
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr(os, "fork", refuse)
-    monkeypatch.setattr(forks, "_MOST_NUMBERS", 10)
-    for count in (0, 4, 5, 10, 11):
+    for count in (0, 4, 5, 1024, 1025):
         assert shared(lambda number: number, range(count)) == list(range(count))
-    assert tried == [5, 10]
+    assert tried == [5, 1024]
+
+
+@pytest.mark.parametrize("spread", [partial(in_order, chunk=7), partial(as_they_come, processes=3), shared])
+def test_large_answers_pass_through_small_pipes(spread, small_pipes):
+    assert len(list(spread(lambda _: bytes(2**18), range(40)))) == 40
+
+
+@pytest.mark.parametrize("spread", [in_order, partial(as_they_come, processes=3)])
+def test_who_has_one_answer_at_a_time_takes_no_large_pipe_for_it(spread):
+    """There are few: 64 for all processes of an ordinary user."""
+    before = pipes()
+    outputs = spread(number_and_process, range(20))
+    next(outputs)
+    made = pipes() - before
+    assert len(made) == 6
+    assert max(fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ) for pipe in made) <= 65_536
+    outputs.close()
 
 
 def test_what_is_shared_may_be_more_than_a_pipe_holds():
@@ -120,7 +165,7 @@ def test_what_is_shared_may_be_more_than_a_pipe_holds():
 
 
 @pytest.mark.parametrize("spread", [partial(in_order, chunk=7), shared])
-@pytest.mark.parametrize("work", [killed_elsewhere, raising_elsewhere, unsendable_elsewhere])
+@pytest.mark.parametrize("work", [killed_elsewhere, raising_elsewhere, unsendable_elsewhere, unloadable_elsewhere])
 def test_what_a_process_does_not_bring_back_is_done_here(spread, work, capfd):
     assert list(spread(work, range(100))) == list(range(100))
     assert capfd.readouterr().err == ""
@@ -210,6 +255,11 @@ def test_an_exception_that_cannot_be_sent_is_told_as_text():
 def test_an_output_that_cannot_be_sent_is_an_error_and_no_death():
     with pytest.raises(TypeError, match="cannot pickle"):
         list(as_they_come(unsendable_elsewhere, range(3), processes=2))
+
+
+def test_an_output_that_cannot_be_loaded_is_an_error_and_no_death():
+    with pytest.raises(ValueError, match="invalid literal for int"):
+        list(as_they_come(unloadable_elsewhere, range(3), processes=2))
 
 
 def test_a_killed_process_is_a_failure_that_says_what_to_do():

@@ -26,10 +26,8 @@ _MOST_PROCESSES = 8
 _CHUNKS_AHEAD = 8
 """Of each process: what is done before its turn is held here."""
 _NUMBER = struct.Struct("<I")
-_MOST_NUMBERS = 65_536 // _NUMBER.size
-"""What a pipe holds before a writer has to wait for a reader."""
 _ROOM = 2**20
-"""Bytes that a process can leave in its pipe of answers: the most that Linux grants anyone."""
+"""Bytes that a process can leave in its pipe of answers: the most that Linux grants anyone, and 64 times at most."""
 _KEPT = 16 * 2**20
 """Bytes to allocate and free at the start: glibc then keeps what a unit frees for the next one. It would give it back
 to the system, and take it again page by page, in a tenth of the time of reading results."""
@@ -68,19 +66,20 @@ def shared(work: Callable[[_Unit], _Output], units: Sequence[_Unit]) -> list[_Ou
     """``work`` of every unit, in their order, where all of it is little beside the start of processes.
 
     This process works too, and each takes the next unit when it is free. Up to four units need no fork. ``work`` must
-    only read, and what a process does not bring back is done again here, as with ``in_order``.
+    only read, and what a process does not bring back is done again here, as with ``in_order``. Beside other threads it
+    may take no lock: one that they hold would stay locked in a fork.
     """
     processes = min(processors(), _MOST_PROCESSES, (len(units) - 1) // 2)
-    if processes < 2 or len(units) > _MOST_NUMBERS:
+    queue = _queue(len(units)) if processes >= 2 else None
+    if queue is None:
         return list(map(work, units))
 
     def share(_: int) -> Iterator[tuple[int, _Output]]:
         return ((number, work(units[number])) for number in _taken(queue))
 
-    queue = _queue(len(units))
     gc.freeze()  # a collection would write to every page that the processes share
     try:
-        with _Forks(share, range(1, processes), processes - 1, least=1) as forks:
+        with _Forks(share, range(1, processes), processes - 1, least=1, room=_ROOM) as forks:
             forks.at_work(processes)
             forks.no_more()
             outputs = dict(share(0))
@@ -136,17 +135,25 @@ class _Fork:
 class _Forks(Generic[_Unit]):
     """Processes that take a unit each at a time, and answer. They end with the block, or with this process.
 
-    Fewer than ``least`` are none. ``given`` units were handed out so far, in their order. An answer is an output of a
-    unit: the only one, unless there are no more units for its process.
+    Fewer than ``least`` are none. ``room`` bytes of each one's answers can wait to be read, or as many as any pipe
+    holds. ``given`` units were handed out so far, in their order. An answer is an output of a unit: the only one,
+    unless there are no more units for its process.
     """
 
     def __init__(
-        self, work: Callable[[_Unit], Iterable[Any]], units: Sequence[_Unit], processes: int, *, least: int = 2
+        self,
+        work: Callable[[_Unit], Iterable[Any]],
+        units: Sequence[_Unit],
+        processes: int,
+        *,
+        least: int = 2,
+        room: int = 0,
     ) -> None:
         self.given = 0
         self._work = work
         self._units = units
         self._processes = processes if processes >= least else 0
+        self._room = room
         self._forks: dict[int, _Fork] = {}
         self._ended: list[_Fork] = []
         self._poll = select.poll()
@@ -193,13 +200,20 @@ class _Forks(Generic[_Unit]):
             try:
                 answer = pickle.load(fork.answers)
             except (EOFError, OSError, pickle.UnpicklingError):
-                self._poll.unregister(handle)
-                self._ended.append(self._forks.pop(handle))
+                self._drop(handle)
+            except Exception as error:  # noqa: BLE001 - an output's own code fails in any way
+                answer = False, error
+                self._drop(handle)  # nobody knows where its next answer begins
             if fork.unit is not None:
                 answers.append((fork.unit, answer))
             if not fork.numbers.closed:
                 fork.unit = None
         return answers
+
+    def _drop(self, handle: int) -> None:
+        """Give a process nothing more, and hear nothing more of it."""
+        self._poll.unregister(handle)
+        self._ended.append(self._forks.pop(handle))
 
     def _fork(self) -> None:
         """Start a process, which never gets a Ctrl-C: that reaches the whole group, and this one answers it, once."""
@@ -208,8 +222,9 @@ class _Forks(Generic[_Unit]):
             ends += os.pipe()
             ends += os.pipe()
             numbers, ours, answers, theirs = ends
-            with contextlib.suppress(OSError, AttributeError):  # without the room it waits for its reader now and then
-                fcntl.fcntl(theirs, fcntl.F_SETPIPE_SZ, _ROOM)
+            if self._room:
+                with contextlib.suppress(OSError, AttributeError):  # without it, it waits for its reader now and then
+                    fcntl.fcntl(theirs, fcntl.F_SETPIPE_SZ, self._room)
             parent = os.getpid()
             with _held_back({signal.SIGINT, signal.SIGTERM}):  # until it is known here, and deaf there
                 process = os.fork()
@@ -245,12 +260,21 @@ class _Forks(Generic[_Unit]):
             os._exit(1)  # without a word: that it is gone, and what was its work, is known
 
 
-def _queue(length: int) -> int:
-    """A pipe with the numbers of all units, from which any process may take the next."""
+def _queue(length: int) -> int | None:
+    """A pipe with the numbers of all units, from which any process may take the next; none where it holds fewer.
+
+    Nobody reads yet, so that a write of more would wait for ever. A pipe holds 64 KiB, and much less where its owner
+    has many of them.
+    """
+    numbers = b"".join(map(_NUMBER.pack, range(length)))
     queue, entry = os.pipe()
-    os.write(entry, b"".join(map(_NUMBER.pack, range(length))))
+    os.set_blocking(entry, False)
+    written = os.write(entry, numbers)
     os.close(entry)
-    return queue
+    if written == len(numbers):
+        return queue
+    os.close(queue)
+    return None
 
 
 def _taken(queue: int) -> Iterator[int]:

@@ -395,7 +395,8 @@ def test_every_package_that_is_always_there_is_known_when_it_is_not():
 
 
 @pytest.mark.parametrize(
-    "words", ["load --folder d f", "load f --folder d", "--folder d load f", "load --folder d -- f"]
+    "words",
+    ["load --folder d f", "load f --folder d", "--folder d load f", "load --folder d -- f", "--folder d -- load f"],
 )
 def test_options_and_positionals_come_in_any_order(words):
     parser = ScriptParser(description="Check.", prog="check.py")
@@ -404,3 +405,13 @@ def test_options_and_positionals_come_in_any_order(words):
     parser.add_argument("--folder", required=True)
     args = parser.parse_args(words.split())
     assert (args.action, args.file, args.folder) == ("load", "f", "d")
+
+
+@pytest.mark.parametrize("words", ["-- -load -f", "-- -load --folder", "-- -- -f", "--folder d -- -load -f"])
+def test_what_follows_two_dashes_is_no_option(words):
+    parser = ScriptParser(description="Check.", prog="check.py")
+    parser.add_argument("action")
+    parser.add_argument("file", nargs="?")
+    parser.add_argument("--folder")
+    args = parser.parse_args(words.split())
+    assert [args.action, args.file] == words.split()[-2:]

@@ -301,6 +301,14 @@ def test_an_item_that_was_killed_without_raising_is_unexplained():
     assert (finding.symptom, finding.cause, finding.evidence) == (UNEXPLAINED, "exit 139", ("##### killed by SIGSEGV",))
 
 
+def test_results_that_cannot_be_read_are_one_cause_wherever_they_are():
+    said = [f"##### /w/out/data/{name}/0_0/results.pkl cannot be read (Permission denied)" for name in "ab"]
+    (one,) = group(finding for line in said for finding in triage_log(failed(line)))
+    assert (one.symptom.code, one.cause, len(one.findings)) == ("unreadable-result", said[0], 2)
+    (other,) = triage_log(failed(said[0].removeprefix("##### ")))
+    assert other.symptom is UNEXPLAINED
+
+
 def test_equal_code_and_place_are_one_cause_and_others_are_not():
     same = [*triage_log(raised("ValueError: 1")), *triage_log(raised("ValueError: 2"))]
     other = triage_log(failed("Traceback (most recent call last):", '  File "/n.py", line 1, in f', "ValueError: 1"))

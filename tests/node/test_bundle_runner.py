@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchwright.launch.task_log import read_task_log
 from benchwright.node import JobFileError, ServerUnusable, run_bundles
 from waiting import is_alive
 
@@ -112,13 +113,33 @@ def test_what_cannot_be_read_is_left_alone_and_its_item_fails(run):
     totals = run.run(["write-a", "write-b"])
     assert (totals.ok, totals.failed) == (1, 1)
     assert run.journalled() == ["preloaded", "run write-b fold 1"]
-    assert run.told()[:2] == [
+    assert run.told()[:3] == [
+        "##### item 1/2 started: experiment=write-a dataset=my data repeat=0 fold=0",
         f"##### {result} cannot be read (Too many levels of symbolic links)",
         "##### item FAILED (exit 1): experiment=write-a dataset=my data repeat=0 fold=0",
     ]
-    (failed,) = (event for event in run.events if event["event"] == "item-failed")
+    assert [event["event"] for event in run.events[:3]] == ["run-started", "item-started", "item-failed"]
+    failed = run.events[2]
     assert failed["reason"] == f"{result} cannot be read (Too many levels of symbolic links)"
     assert [path.name for path in result.parent.iterdir()] == ["results.pkl"]
+
+
+def test_a_file_in_the_place_of_a_results_folder_holds_no_result(run):
+    place = run.result("write-a", 0).parent
+    place.parent.mkdir(parents=True)
+    place.touch()
+    assert run.run(["write-a"]).failed == 1
+    assert run.journalled("run") == ["run write-a fold 0"]
+
+
+def test_triage_tells_what_cannot_be_read_from_the_output_before_it(run):
+    result = run.result("write-b", 1)
+    result.parent.mkdir(parents=True)
+    result.symlink_to(result)
+    run.run(["write-a", "write-b"])
+    (lost,) = read_task_log(run.log().read_text().splitlines()).lost
+    assert lost.item == "experiment=write-b dataset=my data repeat=0 fold=1"
+    assert lost.lines == (f"##### {result} cannot be read (Too many levels of symbolic links)",)
 
 
 def test_parallel_items_run_at_once_and_their_output_is_not_mixed(run):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwright.node.results import is_complete
+from benchwright.node.results import is_complete, seems_complete
 
 CONTENT = {"metric_error": 0.25, "predictions": random.Random(0).randbytes(30_000)}
 
@@ -42,6 +42,9 @@ def test_other_files_are_not_results(tmp_path, content):
     assert not is_complete(written(tmp_path, content))
 
 
-def test_a_folder_or_nothing_is_no_result(tmp_path):
-    assert not is_complete(tmp_path)
-    assert not is_complete(tmp_path / "results.pkl")
+@pytest.mark.parametrize("look", [is_complete, seems_complete])
+def test_a_folder_or_nothing_is_no_result(tmp_path, look):
+    assert not look(tmp_path)
+    assert not look(tmp_path / "results.pkl")
+    (tmp_path / "0_0").touch()
+    assert not look(tmp_path / "0_0" / "results.pkl")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import httpx
+import psycopg
 import pytest
 from supabase import ClientOptions, create_client
 
 from benchwright.rehearsal.postgrest_standin import Answer
 from eval_databases import numbered
+from waiting import wait_until
 
 
 @pytest.fixture
@@ -215,3 +217,19 @@ def test_no_more_than_a_thousand_rows(eval_rows):
 
 def test_an_address_that_is_too_long(ask):
     assert ask(f"benchmarks?name=eq.{'a' * 8000}").status_code == 414
+
+
+def test_a_line_is_forgotten_even_where_its_database_cannot_be_closed(ask, eval_rows, monkeypatch):
+    lines = eval_rows.standin._server.lines
+    close, closed = psycopg.Connection.close, []
+
+    def fail(connection):
+        close(connection)
+        closed.append(connection)
+        raise psycopg.OperationalError("the connection is lost")
+
+    before = set(lines)
+    monkeypatch.setattr(psycopg.Connection, "close", fail)
+    names(ask())
+    wait_until(lambda: closed)
+    wait_until(lambda: lines <= before)

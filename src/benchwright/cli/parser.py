@@ -63,6 +63,10 @@ class ScriptParser(argparse.ArgumentParser):
             return super().parse_args(args, namespace)
         return self.parse_intermixed_args(args, namespace)
 
+    def _get_nargs_pattern(self, action: argparse.Action) -> str:
+        """Take no ``--`` for a positional that waits for the options: Python 3.11 would, and lose it."""
+        return "()" if action.nargs == argparse.SUPPRESS else super()._get_nargs_pattern(action)
+
     def add_command(self, name: str, description: str) -> ScriptParser:
         """Add a command with options of its own; ``command`` among the arguments is the one that was given."""
         if self._commands is None:

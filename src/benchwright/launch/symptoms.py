@@ -112,6 +112,12 @@ SYMPTOMS = (
         ),
     ),
     Symptom(
+        "unreadable-result",
+        "something is in the result's place, and nobody knows whether it is whole",
+        "have it made readable for you, or wait for its disk; setup refuses until then",
+        said=(r"^##### .*results\.pkl cannot be read \(",),
+    ),
+    Symptom(
         "fit-time",
         "no fold was finished within the arena's time limit for a config",
         "the limit is the protocol's: leave the item missing and report it",

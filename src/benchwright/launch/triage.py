@@ -17,6 +17,7 @@ _MOST_EVIDENCE = 12
 _LONGEST_CAUSE = 160
 _NUMBERS = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_PATH = re.compile(r"(?<!\S)/\S+")
 _OUTSIDE = "no item"
 
 
@@ -189,5 +190,5 @@ def _first_line(text: str) -> str:
 
 
 def _same(text: str) -> str:
-    """A message without what differs from item to item: numbers and quoted values."""
-    return _NUMBERS.sub("N", _QUOTED.sub("'...'", _first_line(text)))
+    """A message without what differs from item to item: quoted values, paths and numbers."""
+    return _NUMBERS.sub("N", _PATH.sub("/...", _QUOTED.sub("'...'", _first_line(text))))

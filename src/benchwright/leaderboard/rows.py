@@ -36,6 +36,21 @@ def keep_rows(results: pd.DataFrame, splits: Iterable[Split], *, arena: str) -> 
     """
     import pandas as pd
 
+    left_out = pd.Series(False, index=results.index)
+    problems = []
+    for code, applies, what, expected, fix in _reasons(results, splits, arena):
+        rows = results[applies & ~left_out]
+        if len(rows):
+            found = f"{len(rows)} result(s) {what}, left out: {split_names(rows)}"
+            problems.append(Problem(code, names(rows["method"].unique()), found, expected, fix))
+        left_out |= applies
+    return results[~left_out].reset_index(drop=True), problems
+
+
+def _reasons(results: pd.DataFrame, splits: Iterable[Split], arena: str) -> list[tuple[str, pd.Series, str, str, str]]:
+    """Why a row is left out, the first that applies: a problem's code, the rows, what they are, expected and fix."""
+    import pandas as pd
+
     grid = pd.DataFrame(
         [(s.dataset, s.split, s.metric, s.problem_type) for s in splits],
         columns=["dataset", "fold", "arena_metric", "arena_type"],
@@ -45,7 +60,7 @@ def keep_rows(results: pd.DataFrame, splits: Iterable[Split], *, arena: str) -> 
     rescored = ~outside & (
         (results["metric"] != placed["arena_metric"]) | (results["problem_type"] != placed["arena_type"])
     )
-    reasons = [
+    return [
         (
             "not-in-arena",
             outside,
@@ -82,15 +97,6 @@ def keep_rows(results: pd.DataFrame, splits: Iterable[Split], *, arena: str) -> 
             "process the method again with scripts/run_process_method.py, which names them so",
         ),
     ]
-    left_out = pd.Series(False, index=results.index)
-    problems = []
-    for code, applies, what, expected, fix in reasons:
-        rows = results[applies & ~left_out]
-        if len(rows):
-            found = f"{len(rows)} result(s) {what}, left out: {split_names(rows)}"
-            problems.append(Problem(code, names(rows["method"].unique()), found, expected, fix))
-        left_out |= applies
-    return results[~left_out].reset_index(drop=True), problems
 
 
 def _is_published(results: pd.DataFrame) -> pd.Series:

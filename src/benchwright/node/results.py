@@ -31,7 +31,7 @@ def is_complete(path: Path) -> bool:
             packed = file.read(2) == _GZIP_MAGIC
             file.seek(0)
             return _has_both_ends(cast(BinaryIO, gzip.GzipFile(fileobj=file)) if packed else file)
-    except (FileNotFoundError, IsADirectoryError, gzip.BadGzipFile, EOFError, zlib.error):
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, gzip.BadGzipFile, EOFError, zlib.error):
         return False
 
 
@@ -45,7 +45,7 @@ def seems_complete(path: Path) -> bool:
     """
     try:
         file = os.open(path, os.O_RDONLY)  # no file object: there are hundreds of thousands of results
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
     try:
         size = os.fstat(file).st_size

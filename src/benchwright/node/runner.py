@@ -155,6 +155,7 @@ class _Run:
                 skipped = is_complete(result)
             except OSError as error:  # it may be whole, and another's: nobody knows, so nothing is moved
                 reason = f"{result} cannot be read ({error.strerror})"
+                self._begin(state, item)
                 state.say(f"##### {reason}")
                 self._note_failure(state, item, reason, {"exit": 1, "signal": None, **_NOT_MEASURED})
                 self._item_left(state)
@@ -167,10 +168,15 @@ class _Run:
                 return
             self._put_aside(state, result)
         sweep(result)
+        number = self._begin(state, item)
+        self._submit(_Running(state, item, result, _identity(result), self._part(state, number)))
+
+    def _begin(self, state: BundleState, item: Item) -> int:
+        """Say that an item is started; its place in the bundle, from 1."""
         number = len(state.bundle.items) - len(state.waiting)
         state.say(f"##### item {number}/{len(state.bundle.items)} started: {item.label()}")
         self._emit("item-started", state, item)
-        self._submit(_Running(state, item, result, _identity(result), self._part(state, number)))
+        return number
 
     def _put_aside(self, state: BundleState, result: Path) -> None:
         """Move what is in a result's place and is none out of the way."""

@@ -103,9 +103,11 @@ class _Handler(LineHandler):
     database: psycopg.Connection[Any] | None = None
 
     def finish(self) -> None:
-        if self.database is not None:
-            self.database.close()
-        super().finish()
+        try:
+            if self.database is not None:
+                self.database.close()
+        finally:
+            super().finish()
 
     def do_GET(self) -> None:
         address = urlsplit(self.path)
