@@ -480,6 +480,26 @@ def test_nothing_is_written_into_a_job(capsys, settings, tmp_path, named, option
     assert snapshot(folder) == before
 
 
+def test_what_is_beside_a_job_in_the_folder_that_names_it_is_outside_of_it(capsys, settings, tmp_path):
+    script = Script.named("eval/audit_evals", capsys, "--no-cache", "--no-hub", "--db", "none")
+    folder = AuditedRun(tmp_path).folder
+    wrap = tmp_path / folder.name
+    wrap.mkdir()
+    folder.rename(wrap / folder.name)
+    answer = script.answer(wrap, "--out", wrap / "audit.json")
+    assert (answer["exit"], (wrap / "audit.json").is_file()) == (1, True)
+    problem = script.answer(wrap, "--out", wrap / folder.name / "audit.json")["problems"][0]
+    assert problem["expected"] == f"a file outside of {wrap / folder.name}"
+
+
+@pytest.mark.parametrize("folder", ["/", "gone"])
+def test_facts_of_a_folder_that_is_none_here_forbid_no_file(capsys, settings, tmp_path, folder):
+    script = Script.named("eval/audit_evals", capsys)
+    (tmp_path / "facts.json").write_text(json.dumps([{"run_tag": "run", "folder": str(tmp_path / folder)}]))
+    answer = script.answer("--facts", tmp_path / "facts.json", "--out", tmp_path / "gone" / "audit.json")
+    assert (answer["exit"], (tmp_path / "gone" / "audit.json").is_file()) == (1, True)
+
+
 def test_folders_that_are_no_jobs_are_told(script, tmp_path):
     root = AuditedRun(tmp_path).folder.parent
     (root / "launched_and_failed").mkdir()

@@ -105,6 +105,24 @@ def served_as(run, model, *, every=3, **config):
     return run.folder
 
 
+NOT_ONE = (
+    f"its trials name the model by several numbers, {SERVED}, {LATER}, and nothing shows that it is one model: "
+    "if it is, let config.json plan it alone, and keep no trial beyond the attempts of a task in the folder; "
+    "if there are several, give each a folder of its own"
+)
+
+
+def beside(folder, kinds, **shape):
+    """Put trials of the same tasks into a folder, under the later number."""
+    other = folder.with_name("other")
+    grow_job(other, kinds, JobShape(source=BENCHMARK, model=LATER, **shape), seed=9)
+    for path in other.iterdir():
+        if path.is_dir():
+            path.rename(folder / path.name)
+    shutil.rmtree(other)
+    settle(folder)
+
+
 class TestNumbers:
     """What a server called a model: a new number each time that it was started."""
 
@@ -117,15 +135,60 @@ class TestNumbers:
         assert trials.reward_sum == run.truth.reward_sum
         assert {SERVED, LATER, MODEL} <= set(leg.run.models)
         assert {trial.model for trial in leg.run.job.trials} == {SERVED}
-        note = f"its trials name the model by several numbers, taken for one: {SERVED}, {LATER}"
+        note = f"its trials name the model by several numbers, {SERVED}, {LATER}, which are taken for one"
         assert note in leg.facts.notes
 
-    def test_what_is_too_many_of_both_together_is_surplus(self, rules, tmp_path):
-        """Three attempts of a task are under the first number, and one of each task under the second."""
-        run = AuditedRun(tmp_path, kinds=[*GOOD, *("pass",) * 4], shape=JobShape(source=BENCHMARK, attempts=4))
-        (leg,) = legs_of(rules, served_as(run, LATER, every=4, n_attempts=3), hint=Hint(trials=12))
+    def test_a_damaged_result_of_one_beside_its_rerun_under_another_is_surplus(self, rules, tmp_path):
+        """Two readable attempts of each task are under the first number, one is under the second."""
+        run = AuditedRun(tmp_path, kinds=(*GOOD[:3], "cut-off") * 4, shape=JobShape(source=BENCHMARK, attempts=4))
+        damaged = [path for path in run.folder.glob("*/result.json") if run.truth.states[path.parent.name] == "corrupt"]
+        for path in damaged:
+            path.rename(path.with_name("away"))
+        served_as(run, LATER, n_attempts=3)
+        for path in damaged:
+            path.with_name("away").rename(path)
+        (leg,) = legs_of(rules, run.folder, hint=Hint(trials=12))
         assert (leg.facts.trials.planned, leg.facts.trials.attempted, leg.facts.figures["surplus"]) == (12, 12, 4)
         assert sum("beyond the 3 attempts of a task" in note for note in leg.facts.notes) == 1
+
+    @pytest.mark.parametrize("models", [("org/a-8B", "org/b-8B"), ("org/a-8B", SERVED), (SERVED, None), (None,), ()])
+    def test_without_one_that_is_planned_each_stays_an_eval(self, rules, tmp_path, models):
+        run = AuditedRun(tmp_path)
+        (agent,) = json.loads((run.folder / "config.json").read_text())["agents"]
+        agents = [agent | {"model_name": model and f"hosted_vllm/{model}"} for model in models]
+        folder = served_as(run, LATER, agents=agents)
+        if not models:
+            (folder / "config.json").unlink()
+        legs = legs_of(rules, folder)
+        assert [(leg.key, leg.facts.model) for leg in legs] == [
+            (f"terminus-2__{number}__{BENCHMARK}", None) for number in (SERVED, LATER)
+        ]
+        for leg in legs:
+            assert NOT_ONE in leg.facts.notes
+
+    def test_without_a_number_of_attempts_each_stays_an_eval(self, rules, tmp_path):
+        legs = legs_of(rules, served_as(AuditedRun(tmp_path), LATER, n_attempts=None, agents=[]))
+        assert len(legs) == 2
+
+    @pytest.mark.parametrize("planned", [SERVED, LATER, "org/a-8B"])
+    def test_where_whole_slots_were_done_twice_each_stays_an_eval(self, rules, tmp_path, planned):
+        """A resume keeps what has a result, so that the second set is another model's: none of it is surplus."""
+        run = AuditedRun(tmp_path)
+        beside(run.folder, ["fail"] * 12)
+        config = json.loads((run.folder / "config.json").read_text())
+        config["agents"][0]["model_name"] = f"hosted_vllm/{planned}"
+        (run.folder / "config.json").write_text(json.dumps(config))
+        legs = legs_of(rules, run.folder)
+        assert [(leg.facts.model, leg.facts.trials.attempted, leg.facts.trials.reward_sum) for leg in legs] == [
+            (None, 12, run.truth.reward_sum),
+            (None, 12, 0.0),
+        ]
+        assert NOT_ONE in legs[0].facts.notes
+
+    def test_a_single_slot_that_was_done_twice_is_enough(self, rules, tmp_path):
+        run = AuditedRun(tmp_path)
+        beside(run.folder, ["fail"])
+        assert [leg.facts.trials.attempted for leg in legs_of(rules, run.folder)] == [12, 1]
 
     def test_of_two_agents_each_stays_an_eval(self, rules, tmp_path):
         run = AuditedRun(tmp_path, kinds=GOOD * 2, shape=JobShape(source=BENCHMARK, attempts=6))
@@ -139,6 +202,21 @@ class TestNumbers:
         assert [(leg.facts.model, leg.facts.trials.planned, leg.facts.trials.valid) for leg in legs] == [
             (MODEL, 12, 12)
         ] * 2
+
+    def test_one_number_stands_for_all_agents(self, rules, tmp_path):
+        """The first agent had finished when the run was resumed, so that its trials have the first number alone."""
+        run = AuditedRun(tmp_path, kinds=GOOD * 2, shape=JobShape(source=BENCHMARK, attempts=6))
+        agents = json.loads((run.folder / "config.json").read_text())["agents"]
+        for number, path in enumerate(sorted(run.folder.glob("*/result.json"))):
+            text = path.read_text()
+            path.write_text(text.replace('"terminus-2"', '"openhands"') if number % 2 else text)
+        agents = [
+            agents[0] | {"model_name": f"hosted_vllm/{LATER}", "name": name} for name in ("openhands", "terminus-2")
+        ]
+        legs = legs_of(rules, served_as(run, LATER, every=4, n_attempts=3, agents=agents))
+        assert [(leg.key, leg.facts.model, leg.facts.trials.valid) for leg in legs] == [
+            (f"{agent}__{LATER}__{BENCHMARK}", MODEL, 12) for agent in ("openhands", "terminus-2")
+        ]
 
     def test_several_that_were_planned_are_several_models(self, rules, tmp_path):
         run = AuditedRun(tmp_path)
@@ -161,6 +239,23 @@ class TestNumbers:
         grow_job(tmp_path / "run_shard1", ("pass", "fail"), shape, seed=2)
         (leg,) = legs_of(rules, tmp_path / "run")
         assert (leg.facts.trials.attempted, len(leg.run.job.folders)) == (4, 2)
+
+    def test_slots_of_a_shard_that_were_done_twice_keep_both(self, rules, tmp_path):
+        for number in range(2):
+            shape = JobShape(source=BENCHMARK, attempts=1)
+            grow_job(tmp_path / f"run_shard{number}", ["pass"] * 6, shape, seed=number)
+        beside(tmp_path / "run_shard1", ["fail"] * 6, attempts=1)
+        legs = legs_of(rules, tmp_path / "run")
+        assert [(leg.facts.trials.attempted, leg.facts.trials.reward_sum) for leg in legs] == [(12, 12.0), (6, 0.0)]
+
+    def test_a_damaged_result_in_a_shard_counts_once(self, rules, tmp_path):
+        for number in range(2):
+            shape = JobShape(source=BENCHMARK, attempts=1)
+            grow_job(tmp_path / f"run_shard{number}", ("pass", "cut-off"), shape, seed=number)
+        beside(tmp_path / "run_shard1", ("cut-off", "pass"), attempts=1)
+        (leg,) = legs_of(rules, tmp_path / "run")
+        assert (leg.facts.trials.valid, leg.facts.trials.corrupt, leg.facts.figures["surplus"]) == (3, 1, 2)
+        assert any("beyond the 1 attempts of a task" in note for note in leg.facts.notes)
 
 
 class TestNames:
@@ -333,7 +428,7 @@ class TestPlans:
         facts = facts_of(rules, tmp_path / "run")
         trials = facts.trials
         assert (trials.attempted, trials.reward_sum, facts.figures["surplus"]) == (12, 4.0, 3)
-        assert (trials.surplus_valid, trials.surplus_unscored, trials.surplus_sum) == (2, 0, 2.0)
+        assert (trials.surplus_valid, trials.surplus_unscored, trials.surplus_sum) == (1, 0, 1.0)
 
     def test_a_folder_without_a_trial_has_none(self, rules, tmp_path):
         grow_job(tmp_path / "run", [])

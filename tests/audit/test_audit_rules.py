@@ -297,9 +297,22 @@ CASES: dict[str, tuple[EvalFacts, str]] = {
         "STOP",
     ),
     "the mean of Harbor with zombies in it": (
-        case(trials=trials(stored_score=102 / 312, surplus_valid=12, surplus_sum=12.0), rows=[row(score=102 / 312)]),
+        case(trials=trials(stored_score=102 / 312, surplus_valid=12, surplus_sum=12.0), rows=[row()]),
         "OK",
     ),
+    "a row that counts zombies": (
+        case(trials=trials(stored_score=102 / 312, surplus_valid=12, surplus_sum=12.0), rows=[row(score=102 / 312)]),
+        "UPLOAD",
+    ),
+    "a mean that is off by a trial, and zombies that come close to it": (
+        case(trials=trials(stored_score=91 / 300, surplus_valid=3, surplus_sum=2.0), rows=[row()]),
+        "STOP",
+    ),
+    "damaged results, and a score that comes close to their mean": (
+        case(trials=damaged(stored_score=90 / 297 + 1e-4), rows=[row()]),
+        "STOP",
+    ),
+    "more results than were planned": (case(trials=trials(312, reward_sum=93.6)), "STOP"),
     "zombies that its mean does not explain": (
         case(trials=trials(stored_score=105 / 312, surplus_valid=12, surplus_sum=12.0)),
         "STOP",

@@ -140,6 +140,14 @@ def test_a_score_that_counts_trials_beyond_the_plan_is_one_of_the_readings(tmp_p
     assert (scores["completed"], scores["stored_is"]) == (None, reading)
 
 
+def test_a_score_that_counts_copies_is_none_of_the_readings(tmp_path):
+    grow_job(tmp_path / "job", ["pass"] * 2 + ["fail"] * 10, JobShape(1), extras=("copy", "copy"))
+    stored_as(tmp_path / "job", (2 + 2) / (12 + 2))
+    job = read_job(tmp_path / "job")
+    assert (job.whole.surplus, job.whole.surplus_valid, job.whole.surplus_sum) == (2, 0, 0.0)
+    assert figures_of(job)["scores"]["stored_is"] == []
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_way_to_end_in_the_form_of_every_version(tmp_path, version):
     truth = grow_job(tmp_path / "job", list(KINDS), JobShape(1, version, model="org/model"))

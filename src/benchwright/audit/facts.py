@@ -54,10 +54,10 @@ class TrialFacts(_Part, frozen=True):
     ``errors`` for which the profile takes no such eval at all. ``planned`` is None where nothing says how many there
     should be, ``expected`` how many the benchmark's size or the shards that are not there make of it, where that is
     another number. ``reward_sum`` is over valid trials, ``nonzero`` counts the rewards among them that are not 0.
-    ``surplus_valid`` and ``surplus_unscored`` trials have a readable result and exceed the plan; Harbor counts them in
-    the score that it stores, and their rewards add up to ``surplus_sum``. The evidence that trials ran is ``worked``,
-    the number on which an agent spent time, and tokens and requests, each None where nothing records it. ``whole`` is
-    False where an aggregate alone was read, which proves no trial.
+    ``surplus_valid`` and ``surplus_unscored`` trials have a readable result and exceed the plan, copies apart; Harbor
+    counts them in the score that it stores, and their rewards add up to ``surplus_sum``. The evidence that trials ran
+    is ``worked``, the number on which an agent spent time, and tokens and requests, each None where nothing records it.
+    ``whole`` is False where an aggregate alone was read, which proves no trial.
     """
 
     planned: Count | None = None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from benchwright.audit.facts import TrialFacts
 from benchwright.contract import counted
-from benchwright.harbor import Rewards, same_score
+from benchwright.harbor import Rewards
 
 TIMEOUT = "AgentTimeoutError"
 """The exception of an agent that ran out of its time."""
@@ -44,6 +44,15 @@ def hidden_zeros(trials: TrialFacts) -> int:
     return sum(number for name, number in trials.unscored.items() if name in trials.informative)
 
 
+def why_plan_doubtful(trials: TrialFacts) -> str | None:
+    """What speaks against the plan of a run that covers it: more results than it has, or a benchmark that has more."""
+    if trials.planned and trials.attempted > trials.planned:
+        return f"{trials.attempted:,} trials left a result that counts, and {trials.planned:,} were planned"
+    if trials.planned and trials.expected is not None and 10 * trials.covered < 9 * trials.expected:
+        return f"the run planned {trials.planned:,} trials, and {trials.expected:,} were to be expected"
+    return None
+
+
 def matrix(trials: TrialFacts) -> str:
     """Valid, errored and expected: what every report has to show."""
     planned = "?" if trials.planned is None else f"{trials.planned:,}"
@@ -69,7 +78,12 @@ def broken_gates(trials: TrialFacts) -> list[str]:
 
 def scores(trials: TrialFacts) -> dict[str, float | None]:
     """The score as stored, and by the names of ``Rewards.means``, with ``over_`` before them, what the trials make."""
-    rewards = Rewards(
+    means = _rewards(trials).means()
+    return {"stored": trials.stored_score} | {f"over_{name}": mean for name, mean in means.items()}
+
+
+def _rewards(trials: TrialFacts) -> Rewards:
+    return Rewards(
         valid=trials.valid,
         unscored=trials.without_reward,
         corrupt=trials.corrupt,
@@ -79,7 +93,6 @@ def scores(trials: TrialFacts) -> dict[str, float | None]:
         surplus_unscored=trials.surplus_unscored,
         surplus_total=trials.surplus_sum,
     )
-    return {"stored": trials.stored_score} | {f"over_{name}": mean for name, mean in rewards.means().items()}
 
 
 def times_out_too_often(trials: TrialFacts) -> bool:
@@ -88,6 +101,11 @@ def times_out_too_often(trials: TrialFacts) -> bool:
 
 
 def is_score_of(score: float | None, trials: TrialFacts) -> bool:
-    """Whether a score is what these trials come to, in any reading of it. Without a trial there is none."""
-    known = scores(trials)
-    return trials.attempted > 0 and any(same_score(score, known[name]) for name in known if name != "stored")
+    """Whether a score is what the trials that count come to, in any reading of it. Without a trial there is none."""
+    readings = _rewards(trials).readings_of(score)
+    return trials.attempted > 0 and any(not name.endswith("_with_surplus") for name in readings)
+
+
+def is_disputed(trials: TrialFacts) -> bool:
+    """Whether the aggregate stores a score that its trials do not make, with surplus ones or without."""
+    return trials.stored_score is not None and not _rewards(trials).readings_of(trials.stored_score)

@@ -13,7 +13,7 @@ from benchwright.audit.manifest import Entry, Hint
 from benchwright.audit.model_names import model_in_eval_config, plain_model
 from benchwright.audit.run import Leg, Run
 from benchwright.audit.run_kinds import is_measurement
-from benchwright.audit.served_numbers import model_of_number, numbers_of_one
+from benchwright.audit.served_numbers import model_of_number, numbers_of, under_one_number
 from benchwright.audit.troubles import Troubles
 from benchwright.contract import Exit, Failure, Problem, counted, some
 from benchwright.evaldb import is_numeric_model
@@ -32,7 +32,6 @@ from benchwright.harbor import (
     plan_of,
     read_jobs,
     resolve_job_folder,
-    with_models,
 )
 from benchwright.harbor.scan import as_text
 
@@ -131,12 +130,12 @@ def _unread(place: JobPlace, hint: Hint, failure: Failure, rules: FolderRules) -
 def legs_of(place: JobPlace, hint: Hint, job: Job, rules: FolderRules) -> list[Leg]:
     """The evals of a run that was read, one for each agent, model and dataset of it, with the facts of its folder.
 
-    Several numbers that one model was served under are one model.
+    Several numbers that one model was served under are one model, where nothing speaks against it.
     """
     tag = as_text(place.name)
     recorded = _known(*(_runner(job, key)[1] for key in job.evals))
-    if numbers := numbers_of_one(job):
-        job = with_models(job, numbers)
+    numbers = sorted(set(numbers_of(job).values()))
+    job = under_one_number(job)
     benchmark = rules.benchmarks.resolve(hint.benchmark) if hint.benchmark else benchmark_of(job, rules.benchmarks)
     name = benchmark.name if benchmark else hint.benchmark
     planned = plan_of(job, benchmark, expected=hint.trials)
@@ -160,9 +159,9 @@ def legs_of(place: JobPlace, hint: Hint, job: Job, rules: FolderRules) -> list[L
     notes = _notes(job, whole, rules.profile, name or some(sorted(set(called.values()))) or None)
     several = len(job.evals) > 1 and bool(whole.by_eval)
     notes += (f"its folder holds {len(job.evals)} evals, and a row shows one of them",) if several else ()
-    if numbers:
-        named = some(sorted(filter(is_numeric_model, recorded)), 6)
-        notes += (f"its trials name the model by several numbers, taken for one: {named}",)
+    if len(numbers) > 1:
+        taken = "which are taken for one" if len(set(numbers_of(job).values())) == 1 else _NOT_ONE
+        notes += (f"its trials name the model by several numbers, {some(numbers, 6)}, {taken}",)
     models = _models(job, served, own)
     legs = []
     for key, (agent, model) in served.items() if several else [next(iter(served.items()))]:
@@ -189,6 +188,10 @@ def legs_of(place: JobPlace, hint: Hint, job: Job, rules: FolderRules) -> list[L
     return legs
 
 
+_NOT_ONE = (
+    "and nothing shows that it is one model: if it is, let config.json plan it alone, and keep no trial beyond the "
+    "attempts of a task in the folder; if there are several, give each a folder of its own"
+)
 _UNCOUNTED = "an aggregate alone was read, and it does not say how many trials ended"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -108,7 +109,6 @@ class AuditOptions:
         if self.report and self.report.suffix not in _REPORTS:
             expected = f"a name that ends in {' or '.join(_REPORTS)}"
             wrong("--report", str(self.report), expected, "--report FILE.md, or --report FILE.html")
-        problems += _inside(self.outputs, self.job_dirs)
         if problems:
             raise Failure(problems, exit=Exit.USAGE)
 
@@ -116,7 +116,8 @@ class AuditOptions:
 def check_outputs(outputs: Mapping[str, Path], folders: Iterable[Path]) -> None:
     """Whether files are to be written outside of jobs' folders, which an audit only reads.
 
-    In one they may take the place of Harbor's own, and a file that is new there looks like a job at work.
+    In one they may take the place of Harbor's own, and a file that is new there looks like a job at work. What facts
+    call a folder may be none here, or the root, and counts for nothing.
 
     Raises:
         Failure: some are not; all of them (exit 2).
@@ -127,10 +128,10 @@ def check_outputs(outputs: Mapping[str, Path], folders: Iterable[Path]) -> None:
 
 
 def _inside(outputs: Mapping[str, Path], folders: Iterable[Path]) -> Iterator[Problem]:
-    jobs = sorted({folder.resolve() for folder in folders})
+    jobs = sorted({folder.resolve() for folder in folders if os.path.isdir(folder)})  # noqa: PTH112  no answer is none
     for name, path in outputs.items():
         places = (path.resolve(), path.parent.resolve() / path.name)  # a link there counts as what it is, too
-        job = next((job for job in jobs if any(place.is_relative_to(job) for place in places)), None)
+        job = next((job for job in jobs if job.name and any(place.is_relative_to(job) for place in places)), None)
         if job is not None:
             yield Problem("usage", name, str(path), f"a file outside of {job}", f"{name} FILE elsewhere")
 

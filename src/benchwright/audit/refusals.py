@@ -135,16 +135,16 @@ def _of_proof(facts: EvalFacts, trials: TrialFacts) -> Iterator[Problem]:
             f"classes that {facts.profile or 'the profile'} knows",
             "read exception.txt of one of them, and say what it means; or --profile NAME",
         )
-    if trials.planned and trials.expected is not None and 10 * trials.covered < 9 * trials.expected:
-        found = f"the run planned {trials.planned:,} trials, and {trials.expected:,} were to be expected"
+    doubt = gates.why_plan_doubtful(trials)
+    if doubt is not None:
         yield _problem(
             facts,
             "plan-doubtful",
-            found,
+            doubt,
             "the right number, in a manifest or in the benchmarks file",
             "say which is right: the column trials in a manifest, or --benchmarks FILE",
         )
-    if trials.stored_score is not None and not gates.is_score_of(trials.stored_score, trials):
+    if gates.is_disputed(trials):
         mean = trials.reward_sum / trials.attempted
         found = f"the aggregate stores the score {as_score(trials.stored_score)}, and its trials make {as_score(mean)}"
         yield _problem(

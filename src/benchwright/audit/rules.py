@@ -234,11 +234,10 @@ def _rejected(facts: EvalFacts) -> Decision | None:
 
 
 def _plan_doubtful(facts: EvalFacts) -> Decision | None:
-    """A run that covers what it planned, which is less than its benchmark has: other scores are of more tasks."""
-    trials = _trials(facts)
-    if trials.expected is None or 10 * trials.covered >= 9 * trials.expected:
+    """A run of another size than its plan, or its benchmark, has: its score is of other trials than the others'."""
+    why = gates.why_plan_doubtful(_trials(facts))
+    if why is None:
         return None
-    why = f"the run planned {trials.planned:,} trials, and {trials.expected:,} were to be expected"
     return Decision("STOP", f"{why}: which is right is for you to say, in the manifest or in the benchmarks file")
 
 
@@ -270,11 +269,10 @@ def _zero_unproved(facts: EvalFacts) -> Decision | None:
 def _score_disputed(facts: EvalFacts) -> Decision | None:
     """An aggregate that stores a score which its own trials do not make."""
     trials = _trials(facts)
-    stored = trials.stored_score
-    if stored is None or gates.is_score_of(stored, trials):
+    if not gates.is_disputed(trials):
         return None
     mean = trials.reward_sum / trials.attempted
-    scores = f"the score {as_score(stored)}, and its trials make {as_score(mean)} over the attempted ones"
+    scores = f"the score {as_score(trials.stored_score)}, and its trials make {as_score(mean)} over the attempted ones"
     why = f"the aggregate stores {scores}"
     return Decision("STOP", f"{why}: which is right is for you to say")
 

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
 
 from benchwright.evaldb import is_numeric_model, model_key
-from benchwright.harbor import Job
+from benchwright.harbor import Job, with_models
 
 
-def numbers_of_one(job: Job) -> dict[str, str]:
-    """The number that stands for each of several: by Harbor's keys, those of the other numbers too.
+def under_one_number(job: Job) -> Job:
+    """The job with the trials of all its numbers under one of them, where they are sure to be one model's.
 
-    Trials of one agent on one dataset have several numbers where the run was resumed, and its model served again. They
-    are one model's, unless the configuration plans more than one of them. The one that it plans stands for all, else
+    A run has several where it was resumed, or cut into shards, and its model served again. They are one model's where
+    the configuration plans one model for all of its agents, and no slot has a readable result too many: a resume keeps
+    those that there are, so that a slot done twice is another model's. The number that is planned stands for all, else
     the latest.
     """
-    groups: dict[tuple[str | None, str | None], dict[str, str]] = defaultdict(dict)
-    for trial in job.trials if len(job.evals) > 1 else ():
-        if trial.key in job.evals and trial.model and is_numeric_model(trial.model):
-            groups[trial.agent, trial.source][trial.key] = trial.model
-    planned = {model_key(choice.model or "").rpartition("/")[2] for choice in job.config.agents}
-    found: dict[str, str] = {}
-    for numbers in groups.values():
-        chosen = sorted(planned & set(numbers.values()))
-        if len(set(numbers.values())) > 1 and len(chosen) < 2:
-            stands = chosen[0] if chosen else max(numbers.values(), key=lambda number: (len(number), number))
-            found |= dict.fromkeys(numbers, stands)
-    return found
+    numbers = numbers_of(job)
+    planned = {model_key(choice.model or "") for choice in job.config.agents}
+    if len(set(numbers.values())) < 2 or job.config.attempts is None or len(planned) != 1 or "" in planned:
+        return job
+    own = planned.pop().rpartition("/")[2]
+    latest = max(numbers.values(), key=lambda number: (len(number), number))
+    one = with_models(job, dict.fromkeys(numbers, own if own in numbers.values() else latest))
+    return job if one.whole.surplus_valid + one.whole.surplus_unscored else one
+
+
+def numbers_of(job: Job) -> dict[str, str]:
+    """The numbers that trials name as their model, by Harbor's keys of these trials."""
+    named = {trial.key: trial.model for trial in job.trials if trial.key in job.evals}
+    return {key: model for key, model in named.items() if model and is_numeric_model(model)}
 
 
 def model_of_number(own: str | None, served: Iterable[str | None], named: Iterable[str | None]) -> str | None:

@@ -6,7 +6,7 @@ from benchwright.harbor.cache import ScanCache
 from benchwright.harbor.figures import ErrorCount, Figures, Scores, figures
 from benchwright.harbor.job import Job
 from benchwright.harbor.job_config import AgentChoice, JobConfig
-from benchwright.harbor.means import Rewards, same_score
+from benchwright.harbor.means import Rewards
 from benchwright.harbor.one_model import with_models
 from benchwright.harbor.places import JobPlace, find_jobs, resolve_job_folder
 from benchwright.harbor.plan import Planned, plan_of
@@ -55,6 +55,5 @@ __all__ = [
     "read_jobs",
     "read_tree",
     "resolve_job_folder",
-    "same_score",
     "with_models",
 ]

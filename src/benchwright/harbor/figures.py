@@ -9,7 +9,7 @@ from typing import Any
 
 from benchwright.harbor.aggregate import Aggregate
 from benchwright.harbor.job import Job
-from benchwright.harbor.means import Rewards, same_score
+from benchwright.harbor.means import Rewards
 from benchwright.harbor.plan import Planned
 from benchwright.harbor.tally import Tally
 from benchwright.harbor.taxonomy import ErrorClass, Profile
@@ -289,9 +289,8 @@ def _scores(tally: Tally, errors: Mapping[str, ErrorCount], planned: int | None,
         open_ = max(0, max(planned, attempted) - valid - zeros)
         low = (tally.reward_sum + open_ * min(0.0, tally.lowest or 0.0)) / planned
         high = (tally.reward_sum + open_ * max(1.0, tally.highest or 0.0)) / planned
-    equal = [name for name, mean in means.items() if same_score(mean, stored)]
     likely = tally.reward_sum / (valid + zeros) if valid + zeros else None
-    return Scores(stored, **means, likely=likely, low=low, high=high, stored_is=tuple(equal))
+    return Scores(stored, **means, likely=likely, low=low, high=high, stored_is=tuple(rewards.readings_of(stored)))
 
 
 def _share(part: int, whole: int | None, fails: bool | None) -> dict[str, Any]:

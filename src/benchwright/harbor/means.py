@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 TOLERANCE = 5e-4
 """How far a stored score may be from a mean and still be it: some stores keep three digits."""
+_EXACT = 1e-9
+"""The same for a mean that Harbor alone makes: it stores every digit, and some trials more may differ by less."""
+_OF_HARBOR = frozenset({"completed", "completed_with_surplus", "valid_with_surplus"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewards:
     """Trials by how they ended, and what their rewards add up to; surplus ones are counted apart.
 
-    ``surplus_valid`` and ``surplus_unscored`` are those with a readable result beyond the plan, which Harbor counts.
+    ``surplus_valid`` and ``surplus_unscored`` are those with a readable result beyond the plan, which Harbor counts;
+    copies of a trial are none of these.
     """
 
     valid: int
@@ -42,6 +47,10 @@ class Rewards:
             "valid_with_surplus": self._with_surplus(self.valid + self.surplus_valid) if surplus else None,
         }
 
+    def readings_of(self, score: float | None) -> list[str]:
+        """The names of the means that a score is."""
+        return [name for name, mean in self.means().items() if _same(score, mean, exactly=name in _OF_HARBOR)]
+
     def _over(self, trials: int | None) -> float | None:
         return self.total / trials if trials else None
 
@@ -50,6 +59,8 @@ class Rewards:
         return self.total / trials + self.surplus_total / trials if trials else None
 
 
-def same_score(one: float | None, other: float | None) -> bool:
-    """Whether two scores are the same one, stored with some digits less."""
-    return one is not None and other is not None and abs(one - other) <= TOLERANCE
+def _same(score: float | None, mean: float | None, *, exactly: bool) -> bool:
+    """Whether a score is a mean, stored with some digits less unless it has to be so exactly."""
+    if score is None or mean is None:
+        return False
+    return math.isclose(score, mean, rel_tol=_EXACT, abs_tol=_EXACT) if exactly else abs(score - mean) <= TOLERANCE

@@ -12,13 +12,14 @@ from benchwright.harbor.job import Job, packed
 from benchwright.harbor.shards import stats_together
 from benchwright.harbor.slots import SURPLUS_CODES, with_surplus
 from benchwright.harbor.tally import by_eval, tally
+from benchwright.harbor.trial import Trial
 
 
 def with_models(job: Job, models: Mapping[str, str]) -> Job:
     """The job with the trials of each of Harbor's keys in ``models`` under the model that is named there.
 
-    Two keys that become one are one eval: of its trials those count that would if they had always had one name. Shards
-    keep what each of them counts.
+    Two keys that become one are one eval: of its trials those count that would if they had always had one name, in each
+    shard by itself. What did not count in a run of several shards still does not.
     """
     trials = list(job.trials)
     keys = {trial.key: trial.key for trial in trials}
@@ -28,9 +29,16 @@ def with_models(job: Job, models: Mapping[str, str]) -> Job:
             keys[trial.key] = trials[number].key
     remarks = job.remarks
     if len(job.folders) == 1:
-        unmarked = [msgspec.structs.replace(trial, surplus=False) for trial in trials]
-        trials, told = with_surplus(unmarked, job.config, job.aggregate.id)
-        remarks = (*told, *(remark for remark in remarks if remark.code not in SURPLUS_CODES))
+        trials = [msgspec.structs.replace(trial, surplus=False) for trial in trials]
+        remarks = tuple(remark for remark in remarks if remark.code not in SURPLUS_CODES)
+    shards: dict[str, list[Trial]] = defaultdict(list)
+    for trial in trials:
+        shards[trial.folder.rpartition("/")[0]].append(trial)
+    trials = []
+    for shard in shards.values():
+        marked, told = with_surplus(shard, job.config, job.aggregate.id)
+        trials += marked
+        remarks = (*told, *remarks)
     groups, whole = by_eval(trials), tally(trials)
     keys |= {key.replace("/", "-"): new.replace("/", "-") for key, new in keys.items() if "/" in key}
     stats: dict[str, list[EvalStats]] = defaultdict(list)

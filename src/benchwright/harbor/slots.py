@@ -78,13 +78,14 @@ def _same_model(configured: str | None, recorded: str | None) -> bool:
 def with_surplus(trials: Sequence[Trial], config: JobConfig, job_id: str | None) -> tuple[list[Trial], list[Remark]]:
     """The trials, those that exceed the attempts of their task marked as surplus, and what there is to say of it.
 
-    Of too many the newest finished ones count, before any without a result, and a job's own before those of another
-    job. A second copy of the same trial never counts beside the first. Where no configuration says how many attempts
-    there are, the number that most tasks have is taken for it.
+    Those that are marked already stay so, and take no slot. Of too many the newest finished ones count, before any
+    without a result, and a job's own before those of another job. A second copy of the same trial never counts beside
+    the first. Where no configuration says how many attempts there are, the number that most tasks have is taken for it.
     """
     slots = defaultdict(list)
     for trial in trials:
-        slots[trial.agent, trial.model, trial.source, trial.task].append(trial)
+        if not trial.surplus:
+            slots[trial.agent, trial.model, trial.source, trial.task].append(trial)
     attempts = config.attempts
     remarks = []
     if attempts is None and slots:

@@ -39,7 +39,7 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
 
     ``kinds`` counts them by ``Kind``, ``tasks`` how many different tasks they are of, ``zeros`` the rewards that are 0.
     ``reward_sum`` is exact to the last bit, ``lowest`` and ``highest`` are the extremes of the rewards. Of the surplus
-    trials some are valid or unscored; ``surplus_sum`` is what their rewards add up to.
+    trials that are no copy of another some are valid or unscored; ``surplus_sum`` is what their rewards add up to.
     """
 
     kinds: tuple[tuple[Kind, int], ...] = ()
@@ -64,6 +64,8 @@ def tally(trials: Iterable[Trial]) -> Tally:
     trials = list(trials)
     kept = [trial for trial in trials if not trial.surplus]
     surplus = [trial for trial in trials if trial.surplus]
+    copied = {trial.id or trial.folder for trial in kept}
+    more = {trial.id or trial.folder: trial for trial in surplus if (trial.id or trial.folder) not in copied}.values()
     kinds = Counter((one.state, one.exception, one.exception is None and one.step_exceptions[:1]) for one in kept)
     rewards = [trial.reward for trial in kept if trial.reward is not None]
     times = [trial.agent_seconds for trial in kept if trial.agent_seconds]
@@ -73,9 +75,9 @@ def tally(trials: Iterable[Trial]) -> Tally:
             for (state, exception, step), number in sorted(kinds.items(), key=repr)
         ),
         surplus=len(surplus),
-        surplus_valid=sum(trial.state == "valid" for trial in surplus),
-        surplus_unscored=sum(trial.state == "unscored" for trial in surplus),
-        surplus_sum=_total([trial.reward for trial in surplus if trial.reward is not None]),
+        surplus_valid=sum(trial.state == "valid" for trial in more),
+        surplus_unscored=sum(trial.state == "unscored" for trial in more),
+        surplus_sum=_total([trial.reward for trial in more if trial.reward is not None]),
         tasks=len({(trial.source, trial.task) for trial in kept}),
         reward_sum=_total(rewards),
         lowest=min(rewards, default=None),
