@@ -41,6 +41,13 @@ def test_a_value_in_the_board_s_unit_keeps_its_digits(text, scale, more, propose
     [
         ("0.627", PERCENT, {}, "62.7", "has 0.627 where the board is in percent: 62.7"),
         ("0.627", PERCENT, {"unit": "percent"}, "62.7", "has 0.627 where the board is in percent: 62.7"),
+        (
+            "0.004",
+            Scale("percent", Decimal("0.4"), Decimal(80)),
+            {},
+            "0.4",
+            "has 0.004 where the board is in percent: 0.4",
+        ),
         ("90.6", FRACTION, {}, "0.906", "has 90.6 where the board is in fractions: 0.906"),
         ("62.7", PERCENT, {"convert": "x100"}, "62.7", "has 62.7 where the board is in percent: 62.7"),
     ],

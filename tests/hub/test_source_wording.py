@@ -272,6 +272,15 @@ ASKED = {
         sentence("Two of the puzzles are missing; missing 2 tasks."),
         elsewhere("For the evaluation we used 900 of 1,000 prompts."),
         rows(column="Logic-1k (900/1000 puzzles)"),
+        sentence("Measured on 900 of 1,000 puzzles; it finishes 627 of 1,000 puzzles."),
+        sentence("It reached 62.7 on 626/1000."),
+        sentence("It was run on 44/89 puzzles."),
+        sentence("Measured on 25/30."),
+        sentence("Measured on 900 of 1,000 entries."),
+        sentence("The rank correlation on 900 of 1,000 prompts."),
+        sentence("Evaluated on 25 of 30 prompts."),
+        sentence("It ranks first, measured on 900 of 1,000 puzzles."),
+        sentence("With one task excluded, 627 of 1,000 tasks succeeded."),
         sentence("Tested on a held-out portion of the benchmark."),
     ],
     "checkpoint": [
@@ -338,6 +347,22 @@ HARMLESS = [
     sentence("We resolved 337 of 500 issues."),
     sentence("It is better than its peers on 900 of 1,000 puzzles."),
     sentence("It is 3 of 50 on the leaderboard."),
+    sentence("We quantize the weights to 4/8 bits, evaluated with vLLM."),
+    sentence("Evaluated on 8/16 CPUs, using 4/8 cores and 2/4 beams."),
+    sentence("Evaluated on 8 of 16 CPUs, using 4 of 8 cores and 2 of 4 beams."),
+    sentence("It is in the results (rank 2 of 31 entries), 2 of 31 submissions."),
+    sentence("It ranks first in 7 of 9 columns."),
+    sentence("It is best in 5 of 8 comparisons."),
+    sentence("It places 3 of 40 teams, and ranks 3 of 40 agents."),
+    sentence("We report the score over 3 of 5 repeats, on 3/4 occasions, with 16/32 bits."),
+    sentence("The benchmark was public on 10/12, and on 10/12 all weights were out."),
+    sentence("The evaluation needs 24 of 80 gigabytes."),
+    sentence("Its accuracy is 62.7 (627/1000 answers)."),
+    sentence("It reached 62.7 on 627/1000."),
+    sentence("It finishes 627 of 1,000 puzzles."),
+    sentence("It cracked 627 of 1,000 puzzles."),
+    sentence("It completed 627 of 1,000 tasks."),
+    sentence("Accuracy: 62.7% (627/1,000 questions)."),
     sentence("It leads on 7 of 9 benchmarks."),
     sentence("It outperforms its peers on 7 of 9."),
     sentence("It is better on 7 of the 9 reasoning benchmarks."),
@@ -603,6 +628,17 @@ def test_other_models_in_a_sentence(asks, name):
         "On Logic-1k, Nova 7B and Nova 13B score 61 and 62.7.",
         "On Logic-1k we see 61 for Nova 7B and 62.7 for Nova 7B Instruct.",
         "Logic-1k is solved to 62.7% by Nova 7B Instruct, to 61% by Nova 7B.",
+        "On Logic-1k we see 70.1 (Nova 7B) and 62.7 (Nova 13B).",
+        "On Logic-1k we see 70.1% (Nova 7B) and 62.7% (Nova 13B, 5-shot).",
+        "On Logic-1k, Nova 13B and Nova 7B reach 62.7 and 70.1.",
+        "On Logic-1k, Nova 7B, Nova 13B and Nova 70B reach 50.1, 62.7 and 70.1.",
+        "Nova 7B has 61 on Logic-1k, and we reach 62.7 with Nova 13B.",
+        "The smaller version of Nova 13B has 62.7 on Logic-1k, and Nova 7B has 61.",
+        "On Logic-1k, Nova 7B is better than Nova 13B (62.7).",
+        "On Logic-1k, Nova 7B has more than Nova 13B's 62.7.",
+        "Nova 7B is a smaller sibling of Nova 13B, which reaches 62.7 on Logic-1k.",
+        "Nova 7B is small, but with Nova 13B we reach 62.7 on Logic-1k.",
+        "Nova 7B is at 61 in what it shares with Nova 13B, at 62.7 on Logic-1k.",
     ],
 )
 def test_the_model_that_a_sentence_names_at_the_number(asks, text):
@@ -635,11 +671,30 @@ def test_the_model_that_a_sentence_names_at_the_number(asks, text):
         f"{HEAD}Nova 7B, fine-tuned from Nova 7B Base, scores 62.7 on Logic-1k.\n",
         f"{HEAD}Unlike Nova 13B, Nova 7B scores 62.7 on Logic-1k, 3.1 more than Nova 7B Chat.\n",
         f"{HEAD}On Logic-1k, Nova 7B beats Nova 7B Instruct with 62.7.\n",
+        f"{HEAD}On Logic-1k we see 70.1 (Nova 13B) and 62.7 (Nova 7B).\n",
+        f"{HEAD}On Logic-1k, Nova 7B scores 62.7 (Nova 13B: 70.1).\n",
+        f"{HEAD}Logic-1k, Nova 7B tuned from Nova 7B Base: 62.7.\n",
+        f"{HEAD}On Logic-1k, Nova 7B scores 62.7 (Nova 13B has 70.1%).\n",
+        f"{HEAD}Nova 7B improves on Nova 7B Base and reaches 62.7 on Logic-1k.\n",
+        f"{HEAD}Nova 7B extends Nova 7B Base and reaches 62.7 on Logic-1k.\n",
+        f"{HEAD}On Logic-1k, Nova 7B and Nova 13B reach 62.7 and 70.1.\n",
+        f"{HEAD}We release Nova 7B and Nova 13B, which reach 62.7 and 70.1 on Logic-1k.\n",
+        f"{HEAD}We release Nova 7B, Nova 13B, and Nova 70B, with 62.7, 70.1, and 80 on Logic-1k.\n",
+        f"{HEAD}Nova 7B, a smaller sibling of Nova 13B, reaches 62.7 on Logic-1k.\n",
+        f"{HEAD}Nova 7B is the successor to Nova 7B Preview and scores 62.7 on Logic-1k.\n",
+        f"{HEAD}Nova 7B, trained with the same data as Nova 13B, gets 62.7 on Logic-1k.\n",
+        f"{HEAD}Nova 7B shares its tokenizer with Nova 13B, and gets 62.7 on Logic-1k.\n",
         f"{HEAD}In 2026 Nova 7B has 62.7 on Logic-1k.\n",
     ],
 )
 def test_the_model_and_nothing_more(asks, text):
     assert asks(text) == []
+
+
+def test_a_benchmark_whose_name_reads_like_that_of_a_model(asks):
+    assert asks(table("Benchmark | Score", "Needle-10M | 62.7"), dataset="bench-org/needle-10m") == []
+    lines = table("Model | Math", "Qwen2.5-Math-7B | 62.7", "Tuned | 60.0")
+    assert "model" in asks(lines, dataset="bench-org/math")
 
 
 def table(*lines: str) -> str:
@@ -679,6 +734,9 @@ OTHERS = [
         )
     ),
     table("Benchmark | Score | GPT-5", "Logic-1k | 60.1 | 62.7"),
+    table("Benchmark | Base | GPT-5", "Logic-1k | 60.1 | 62.7"),
+    table("Model | Logic-1k", "Peer-135M | 62.7", "Tuned | 60.0"),
+    table("Benchmark | Our work | Peer", "Logic-1k | 60.1 | 62.7"),
     *(
         f"{HEAD}{one}\n"
         for one in (
@@ -691,6 +749,8 @@ OTHERS = [
             "Logic-1k: 62.7 for Claude Opus 4.5.",
             "Logic-1k, GPT-5: 62.7",
             "Peer-8B-Chat achieves an accuracy of 62.7 on Logic-1k.",
+            "Existing models are weak: the leading GPT-5 scores 62.7 on Logic-1k.",
+            "Logic-1k: outperforming Peer-8B, the large Peer-80B scores 62.7.",
         )
     ),
 ]
@@ -721,6 +781,13 @@ def test_the_number_of_another_model_under_a_caption_that_names_this_one(asks):
         table("Benchmark | Score | Ours vs. GPT-5", "Logic-1k | 62.7 | +2.1"),
         table("Benchmark | Judge | Score", "Logic-1k | GPT-4o | 62.7"),
         table("Base model | Logic-1k", "Qwen3-8B | 62.7"),
+        table("Base | Logic-1k", "Qwen3-8B | 62.7"),
+        table("Benchmark | Score", "Logic-1k | 62.7", "Ours-Bench | 41.0"),
+        table("Benchmark | Score | Run in our work", "Logic-1k | 62.7 | yes"),
+        *(
+            table("Benchmark | Logic-1k", f"{one} | 62.7")
+            for one in ("LongBench-1M", "MRCR-1m", "NIAH-1M", "Graphwalks-1M")
+        ),
         table("Benchmark | Score (GPT-4o judge)", "Logic-1k | 62.7"),
         table("Setting | Logic-1k", "Claude Code | 62.7"),
         table("Tokens | Logic-1k", "100B | 62.7", "After 100B | 50"),
@@ -746,6 +813,11 @@ def test_the_number_of_another_model_under_a_caption_that_names_this_one(asks):
                 "With Llama-3.1-70B as its teacher it reaches 62.7 on Logic-1k.",
                 "Logic-1k accuracy rises from 55 to 62.7.",
                 "Like Qwen3-8B it reaches 62.7 on Logic-1k.",
+                "Logic-1k, judge GPT-4o: 62.7",
+                "Logic-1k, with the judge GPT-4o (62.7)",
+                "Training Llama-3.1-8B achieves 62.7 on Logic-1k.",
+                "On Logic-1k, distilling DeepSeek-R1 gets 62.7.",
+                "Scaling Qwen3-8B achieves 62.7 on Logic-1k.",
             )
         ),
     ],

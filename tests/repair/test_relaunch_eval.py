@@ -60,10 +60,41 @@ def test_a_secret_is_named_and_the_shell_puts_it_in(script, settings, tmp_path):
     settings.setenv("JUDGE_API_KEY", "what-only-the-variable-holds")
     words = "--api-key env:JUDGE_API_KEY --judge-token=env:JUDGE_API_KEY --note 'env: none'"
     launch, _ = script.answer(JOB, "--region", "us-east5", "--launch-words", words)["next"]
-    assert "--api-key $JUDGE_API_KEY --judge-token=$JUDGE_API_KEY --note 'env: none' --job_name" in launch
+    shown = '--api-key "${JUDGE_API_KEY:?}" --judge-token="${JUDGE_API_KEY:?}" --note \'env: none\' --job_name'
+    assert shown in launch
     said = subprocess.run(["bash", "-c", launch], check=True, capture_output=True, text=True).stdout.split("|")
     value = "what-only-the-variable-holds"
     assert said[:6] == ["--api-key", value, f"--judge-token={value}", "--note", "env: none", "--job_name"]
+
+
+@pytest.mark.parametrize(
+    "words", ["--x --api-key=env:KEY", "--agent-env A=env:KEY,B=env:KEY", '--x \'{"api_key": "env:KEY"}\'']
+)
+def test_a_value_reaches_the_launch_whole_wherever_it_is_named(script, settings, tmp_path, words):
+    settings.chdir(tmp_path)
+    settings.setenv("BENCHWRIGHT_IRIS_LAUNCH", "printf '%s|'")
+    settings.setenv("KEY", "two words, a *")
+    launch, _ = script.answer(JOB, "--region", "us-east5", "--launch-words", words)["next"]
+    said = subprocess.run(["bash", "-c", launch], check=True, capture_output=True, text=True).stdout.split("|")
+    told = [word.replace("env:KEY", "two words, a *") for word in shlex.split(words)]
+    assert said[: len(told) + 1] == [*told, "--job_name"]
+
+
+def test_a_variable_that_is_not_set_stops_the_launch(script, settings, tmp_path):
+    """Without a value ``--api-key`` would take the next word for it."""
+    settings.chdir(tmp_path)
+    settings.setenv("BENCHWRIGHT_IRIS_LAUNCH", "printf '%s|'")
+    settings.delenv("JUDGE_API_KEY", raising=False)
+    launch, _ = script.answer(JOB, "--region", "us-east5", "--launch-words", "--api-key env:JUDGE_API_KEY")["next"]
+    done = subprocess.run(["bash", "-c", launch], check=False, capture_output=True, text=True)
+    assert (done.stdout, "JUDGE_API_KEY" in done.stderr + (tmp_path / f"{JOB}.launch.log").read_text()) == ("", True)
+
+
+def test_the_path_of_a_file_of_secrets_is_none(script, settings, tmp_path):
+    settings.chdir(tmp_path)
+    words = "--secrets ./my.env --secrets_env=../of/my.env"
+    launch, _ = script.answer(JOB, "--region", "us-east5", "--launch-words", words)["next"]
+    assert words in launch
 
 
 @pytest.mark.parametrize(
@@ -72,6 +103,8 @@ def test_a_secret_is_named_and_the_shell_puts_it_in(script, settings, tmp_path):
         ("--api-key not-a-key-of-anyone", "not-a-key-of-anyone"),
         ("--preset tb2 --api-key=not-a-key-of-anyone", "not-a-key-of-anyone"),
         ("--x what-only-the-variable-holds", "what-only-the-variable-holds"),
+        ("--api-key '$JUDGE_API_KEY'", "$JUDGE_API_KEY"),
+        ("--secrets /of/anyone/my.env", "/of/anyone/my.env"),
     ],
 )
 def test_a_secret_that_is_written_down_is_asked_for_by_its_variable(script, settings, words, value):
@@ -80,8 +113,9 @@ def test_a_secret_that_is_written_down_is_asked_for_by_its_variable(script, sett
     answer = script.answer(JOB, "--region", "us-east5", "--launch-words", words)
     (problem,) = answer["problems"]
     assert (answer["exit"], problem["code"], problem["where"]) == (2, "literal-secret", "--launch-words")
-    assert problem["found"] == "a secret itself, for every process list and shell history to show"
-    assert (problem["expected"], problem["fix"]) == ("env:NAME, the variable that has it", "put env:NAME in its place")
+    assert problem["found"] == "what reads like a secret itself, for every process list and shell history to show"
+    fix = "put env:NAME in its place, for $NAME too, or ./FILE where it is a file"
+    assert (problem["expected"], problem["fix"]) == ("env:NAME, the variable that has it", fix)
     assert (answer["next"], value in str(answer)) == ([], False)
 
 

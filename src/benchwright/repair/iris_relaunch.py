@@ -11,7 +11,6 @@ from pathlib import Path
 from benchwright.contract import Exit, Failure, Problem, redact, said, usage_error
 from benchwright.files import read_bytes
 from benchwright.objects.keys import is_key
-from benchwright.repair.env_value import env_value
 
 REGION_VARIABLE = "BENCHWRIGHT_IRIS_REGION"
 """Holds the region that jobs are to run in and write to, such as ``us-east5``."""
@@ -26,6 +25,8 @@ _OWN = ("--job_name", "--job-name", "--max-retries", "--max_retries")
 """What the launch is given here."""
 _MOST_BYTES = 2**26
 _REGION = re.compile(r"[a-z][a-z0-9-]*[a-z0-9]")
+_BY_NAME = re.compile(r"""(?<![^=,"'])env:([A-Za-z_][A-Za-z0-9_]*)(?![^,"'])""")
+"""A value that is named: a whole word, or a part of one behind ``=``, in a list, or in quotes."""
 _COLOUR = re.compile(r"\x1b\[[0-9;:]*[A-Za-z]")
 """What a launcher that thinks that it is at a terminal puts around words (ECMA-48, control sequences)."""
 _PIN = re.compile(r"Region pin:[^\n]*(?:\N{RIGHTWARDS ARROW}|->)[ \t]*(\S+)")
@@ -109,19 +110,18 @@ def _words(where: str, text: str, problems: list[Problem]) -> list[str]:
         return []
     plain = " ".join(map(_for_shell, words))
     if redact(plain) != plain:
-        found, fix = "a secret itself, for every process list and shell history to show", "put env:NAME in its place"
+        found = "what reads like a secret itself, for every process list and shell history to show"
+        fix = "put env:NAME in its place, for $NAME too, or ./FILE where it is a file"
         problems.append(Problem("literal-secret", where, found, "env:NAME, the variable that has it", fix))
     return words
 
 
 def _for_shell(word: str) -> str:
-    """A word as a shell reads it: ``env:NAME`` and ``--option=env:NAME`` as the variable's value.
-
-    That is without quotes, in which any text behind the name of a secret is hidden.
-    """
-    option, equals, value = word.rpartition("=")
-    variable = env_value(value)
-    return f"{shlex.quote(option + equals) if equals else ''}${variable.name}" if variable else shlex.quote(word)
+    """A word as a shell reads it: ``env:NAME`` as the variable's value, without which the shell stops."""
+    parts = _BY_NAME.split(word)
+    if len(parts) == 1:
+        return shlex.quote(word)
+    return "".join(f'"${{{one}:?}}"' if number % 2 else one and shlex.quote(one) for number, one in enumerate(parts))
 
 
 def check_region(output: str, region: str) -> None:

@@ -66,7 +66,9 @@ def propose(value_text: str, scale: Scale, *, convert: Conversion = "none", unit
 
 def _in_other_unit(value_text: str, number: Decimal, shift: int, scale: Scale) -> Proposal:
     away = {"percent": 2, "fraction": -2}.get(scale.unit or "", 0)
-    fitting = [other for other in dict.fromkeys((0, away)) if other != shift and scale.fits(number.scaleb(other))]
+    fitting = [
+        other for other in dict.fromkeys((0, away)) if other != shift and scale.fits(number.scaleb(other)) is not False
+    ]
     if len(fitting) == 1:
         text = _digits(number.scaleb(fitting[0]))
         unit = "percent" if scale.unit == "percent" else "fractions"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from benchwright.hub.benchmarks import names
 from benchwright.hub.sources.additions import without_additions
@@ -37,16 +39,38 @@ _NEAR = 200
 _COMPARED = re.compile(
     r"\b(?:(?:based|built|derived|distilled|initiali[sz]ed|merged|quanti[sz]ed|tuned|trained) (?:from|of|on)"
     r"|(?:close|compared|relative|similar) (?:to|with)|against|over|than|unlike|versus|vs\.?"
-    r"|beat(?:s|ing)|outperform(?:s|ing)|surpass(?:es|ing)) (?:the |our |its )?$",
+    r"|beat(?:s|ing)|extend(?:s|ing)|improv(?:es|ing) (?:up)?on|outperform(?:s|ing)|surpass(?:es|ing))"
+    r" (?:the |our |its )?$",
     re.I,
 )
 """What stands before a model that a sentence only compares another one with, or says that it was made from."""
-_OF_NUMBER = re.compile(r"\s?%?(?: points?)? \(?(?:by|for|from|of|with) (?:the |our )?", re.I)
-"""What stands between a number and the model that it is said to be of."""
+_BESIDE = re.compile(
+    r"(?:(?<=[a-z] )(?<!\band )(?<!\bbut )(?<!\bwhile )(?:as|with)"
+    r"|\b(?:descendant|sibling|successor|variant|version) (?:of|to)) (?:the |our |its )?$",
+    re.I,
+)
+"""The same where a model is named before, and no number is between: ``Nova 7B shares its tokenizer with``."""
+_OF_NUMBER = re.compile(
+    r"\s?%?(?: points?)? (?:\(?(?:by|for|from|of|with) (?:the |our )?|\((?![^()]*(?:[:=;]|\d\.\d+\s?%?\))))", re.I
+)
+"""What stands between a number and the model that it is said to be of, if only a bracket that has no other number."""
+_ITS_NUMBER = re.compile(r"'s | \(|,? (?:which|that) (?:[^\W\d]+ ){1,3}")
+"""What stands between a model and its own number, whatever is before it: ``better than Nova 13B (62.7)``."""
+_NUMBER = r"(?<![\w.-])\d+(?:\.\d+)?%?(?![\w-])"
+_AND = r"(?:, and|,| and) "
+_NUMBERS = re.compile(rf"{_NUMBER}(?:{_AND}{_NUMBER})+")
 _APART = re.compile(r" (?P<word>[A-Z][\w.]*|\d[\w.]*)")
 """How it goes on in a header, where no sentence does."""
 _SIZE = re.compile(r"[-_ (]{0,2}(\d+(?:\.\d+)?)\s?([bm])(?![a-z])", re.I)
 _VARIANT = re.compile(r"\d+(?:\.\d+)?[bmk]|instruct|chat|base|it|hf|fp8|bf16|gguf|awq|gptq|preview", re.I)
+
+
+class _Naming(NamedTuple):
+    """Where a text names a model, and the other model that is called there; "" where it is this one."""
+
+    begin: int
+    end: int
+    other: str
 
 
 def benchmark_names(dataset: str, task: str) -> tuple[str, ...]:
@@ -79,7 +103,7 @@ def sibling(repo: str, text: str, names: Sequence[str] = (), *, header: bool = F
     if number and (at_number := _at_number(repo, text, counted, number)) is not None:
         return at_number
     for name in counted:
-        if told := [other for _, other in _namings(repo, name, text, header=header)]:
+        if told := [one.other for one in _namings(repo, name, text, header=header)]:
             return min(told, key=bool)
     return _within(model_names(repo)[0], text)
 
@@ -100,8 +124,8 @@ def name_pattern(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![^\W_]){_letters(name)}", re.I)
 
 
-def _namings(repo: str, name: str, text: str, *, header: bool = False) -> Iterator[tuple[int, str]]:
-    """Where a text has a name of a model, each with the other model that is called there; "" where it is this one."""
+def _namings(repo: str, name: str, text: str, *, header: bool = False) -> Iterator[_Naming]:
+    """Where a text has a name of a model."""
     own = re.sub(r"[-_]", " ", repo.rpartition("/")[2])
     for place in name_pattern(name).finditer(text):
         begin = _joined_before(text, place.start())
@@ -109,7 +133,8 @@ def _namings(repo: str, name: str, text: str, *, header: bool = False) -> Iterat
         longer = _goes_on(rest, own, header=header)
         if longer or not re.match("[a-z]", rest):
             named = longer or begin < place.start()
-            yield begin, text[begin : place.end() + longer].strip(" (") if named else ""
+            end = place.end() + longer
+            yield _Naming(begin, end, text[begin:end].strip(" (") if named else "")
 
 
 def _at_number(repo: str, text: str, names: Iterable[str], number: str) -> str | None:
@@ -117,13 +142,40 @@ def _at_number(repo: str, text: str, names: Iterable[str], number: str) -> str |
     found = re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", text)
     if found is None:
         return None
-    told = sorted((begin, other) for name in names for begin, other in _namings(repo, name, text))
-    told = [(begin, other) for begin, other in told if not _COMPARED.search(text[max(begin - _NEAR, 0) : begin])]
-    before = [other for begin, other in told if begin < found.start()]
-    after = [(begin, other) for begin, other in told if begin >= found.end()]
-    if after and (not before or _OF_NUMBER.fullmatch(text, found.end(), after[0][0])):
-        return after[0][1]
-    return before[-1] if before else None
+    every = sorted(one for name in names for one in _namings(repo, name, text))
+    told = list({one.begin: one for one in every}.values())
+    ahead = [one for one in told if one.begin < found.start()]
+    behind = told[len(ahead) : len(ahead) + 1]
+    of_number = _OF_NUMBER.match(text, found.end())
+    if behind and of_number and of_number.end() == behind[0].begin:
+        return behind[0].other
+    listed = _in_list(text, ahead, found.start())
+    if listed is not None:
+        return listed.other
+    if ahead and _ITS_NUMBER.fullmatch(text, ahead[-1].end, found.start()):
+        return ahead[-1].other
+    subjects = [one for before, one in zip((None, *told), told, strict=False) if not _is_aside(text, before, one)]
+    ahead = [one for one in subjects if one.begin < found.start()]
+    return next((one.other for one in ahead[-1:] or subjects), None)
+
+
+def _is_aside(text: str, before: _Naming | None, one: _Naming) -> bool:
+    """Whether a model is named only for another one's sake, which may be the one that is named before."""
+    ahead = text[max(one.begin - _NEAR, 0) : one.begin]
+    if _COMPARED.search(ahead):
+        return True
+    return bool(before and _BESIDE.search(ahead) and not re.search(_NUMBER, text[before.end : one.begin]))
+
+
+def _in_list(text: str, ahead: Sequence[_Naming], number: int) -> _Naming | None:
+    """The model whose turn it is where a list of numbers follows one of as many models; None where none does."""
+    numbers = next((one for one in _NUMBERS.finditer(text) if one.start() <= number < one.end()), None)
+    if numbers is None:
+        return None
+    turns = [numbers.start() + one.start() for one in re.finditer(_NUMBER, numbers[0])]
+    models = [one for one in ahead if one.begin < numbers.start()][-len(turns) :]
+    joined = all(re.fullmatch(_AND, text[one.end : two.begin]) for one, two in itertools.pairwise(models))
+    return models[turns.index(number)] if joined and number in turns and len(models) == len(turns) else None
 
 
 def _letters(name: str) -> str:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from benchwright.hub.sources.additions import without_additions
 from benchwright.hub.sources.find import Place
 from benchwright.hub.sources.naming import squash
 from benchwright.hub.sources.page import Table, shown
-from benchwright.hub.sources.variants import parts
+from benchwright.hub.sources.variants import is_only, parts
 
-_OURS = re.compile(r"\bours\b|\b(?:our|this) (?:checkpoint|model|release|repo|repository|work)\b", re.I)
+_OURS = re.compile(
+    r"\bours\b(?![-_]\w)|\b(?:our|this) (?:checkpoint|model|release|repo|repository)\b"
+    r"|(?<!\bin )\b(?:our|this) work\b",
+    re.I,
+)
 _COMPARED = re.compile(r"\b(?:vs|versus|over|minus|than|against)\b|[\u0394\u2206]", re.I)
 """In a header of differences."""
 _LONGEST_HEADER = 60
@@ -29,12 +33,15 @@ _VERSION = (
     r"|[-_.]?\d[\w.]*+| \d(?:\.\d)?(?![\w.%])| \d+(?:\.\d+)?[bm]\b)"
 )
 _KNOWN = rf"{_MAKERS}\b(?:(?:{_FAMILIES})(?![^\W\d_])|o[134]\b)(?:{_VERSION}){{0,8}}"
-_SIZED = r"\b(?:[\w-]+/)?[a-z][\w.]*(?:-[\w.]+){0,4}-\d+(?:\.\d+)?[bm](?:-[\w.]+){0,4}(?![\w%])"
+_SIZED = r"\b(?:[\w-]+/)?[a-z][\w.]*(?:-[\w.]+){0,4}-(?:\d+(?:\.\d+)?b|\d\d+m)(?:-[\w.]+){0,4}(?![\w%])"
 _MODEL = re.compile(f"(?:{_KNOWN}|{_SIZED})", re.I)
-"""The name of a model of a family that everybody knows, or one that ends in a size: ``GPT-5``, ``Peer-8B-Chat``."""
+"""The name of a model of a family that everybody knows, or one that ends in a size: ``GPT-5``, ``Peer-8B-Chat``.
+
+``MRCR-1M`` is none: so few are tokens of a context.
+"""
 _IN_BRACKETS = re.compile(r"[(\[][^()\[\]]*[)\]]")
 _HELPERS = re.compile(
-    r"(?:llm |user )?(?:backbone|base model|encoder|evaluator|grader|initiali[sz]ation|judge|scorer|simulator|teacher)"
+    r"(?:llm |user )?(?:backbone|base|encoder|evaluator|grader|initiali[sz]ation|judge|scorer|simulator|teacher)"
     r"(?: llm| model)?s?|(?:language|vision) (?:model|part)",
     re.I,
 )
@@ -50,20 +57,28 @@ _BEFORE = re.compile(
 _OWNED = re.compile(r"\s?\(|'s (?:[^\W\d]+ ){0,3}", re.I)
 """The same, where the name need not be the subject: ``more than GPT-5's 62.7``."""
 _BEHIND = re.compile(r"\s?%?\s(?:on [^.;,]{1,30} )?(?:for|of)\s(?:the )?", re.I)
-_NOT_SUBJECT = re.compile(
-    r"\b(?:against|as|by|from|in|into|like|of|on|over|than|to|unlike|upon|using|via|with)\s+(?:an? |the )?$", re.I
+_HELPER = (
+    r"\b(?:evaluator|grader|judge|scorer|simulator|teacher)(?: model)?:?\s+"
+    r"|\b(?:adapt|distill?|extend|merg|prun|quanti[sz]|scal|(?:post-?)?train|(?:fine-?)?tun)ing\s+"
 )
-_HELPING = re.compile(r"\b(?:by|using|via|with)\s+(?:an? |the )?$", re.I)
+"""Before a model that measures, or that this one is made of."""
+_NOT_SUBJECT = re.compile(
+    r"(?:\b(?:against|as|by|from|in|into|like|of|on|over|than|to|unlike|upon|using|via|with)\s+"
+    rf"|{_HELPER})(?:an? |the )?$",
+    re.I,
+)
+_HELPING = re.compile(rf"(?:\b(?:by|using|via|with)\s+|{_HELPER})(?:an? |the )?$", re.I)
 _TURNS = re.compile(
     r"\b(?:but|compared|from|it|its|our|ours|than|this|to|us|versus|vs|we|whereas|while)\b|\u2192|->", re.I
 )
 """Words after which a sentence may be about this model."""
 
 
-def other_model(repo: str, places: Iterable[Place]) -> str:
+def other_model(repo: str, places: Iterable[Place], named: Sequence[str]) -> str:
     """Why to doubt that a number is a model's that no header and no sentence at it names; "" for no reason.
 
-    One place without a doubt is enough: two models may have the same score.
+    ``named`` are the names of the benchmark, which may read like a model's. One place without a doubt is enough: two
+    models may have the same score.
     """
     doubts: list[str] = []
     ours: dict[int, str] = {}
@@ -72,7 +87,7 @@ def other_model(repo: str, places: Iterable[Place]) -> str:
             ours[id(place.table)] = _ours_in(place.table)
         elsewhere = "" if _is_ours(place) else ours.get(id(place.table), "")
         doubt = f'the table has "{elsewhere}" elsewhere: is this number the model\'s?' if elsewhere else ""
-        doubts.append(doubt or _stranger(repo, place))
+        doubts.append(doubt or _stranger(repo, place, named))
         if not doubts[-1]:
             return ""
     return doubts[0] if doubts else ""
@@ -94,17 +109,26 @@ def _is_ours(place: Place) -> bool:
     return any(_OURS.search(one) for one in (place.headers, *place.near[:1], *words))
 
 
-def _stranger(repo: str, place: Place) -> str:
+def _stranger(repo: str, place: Place, named: Sequence[str]) -> str:
     """That the row, the column or the sentence is plainly another model's."""
     if place.kind == "table":
-        heads = [shown(cell.text) for cell in place.table.rows[0] if cell] if place.table else []
-        helping = any(_HELPERS.fullmatch(one.strip("* ")) for one in heads)
-        headers = [] if helping or _OURS.search(place.headers) else parts(place)
-        told = [found[0] for one in headers if len(one) <= _LONGEST_HEADER and (found := _MODEL.fullmatch(_bare(one)))]
+        helped = place.table is not None and _names_helpers(place.table)
+        headers = () if helped or _OURS.search(place.headers) else parts(place)
+        headers = tuple(one for one in headers if len(one) <= _LONGEST_HEADER and not is_only(named, one))
+        told = [found[0] for one in headers if (found := _MODEL.fullmatch(_bare(one)))]
     else:
         told = list(_subjects(place.quote, place.printed))
     other = next((one for one in told if squash(one) not in squash(repo)), "")
     return f"the number is that of {other}: is it the model in this repo?" if other else ""
+
+
+def _names_helpers(table: Table) -> bool:
+    """Whether a table has a column of models that are not the ones measured."""
+    columns = [
+        column for column, cell in enumerate(table.rows[0]) if cell and _HELPERS.fullmatch(shown(cell.text).strip("* "))
+    ]
+    below = (row[column] for row in table.rows[1:] for column in columns if column < len(row))
+    return any(cell is not None and _MODEL.fullmatch(_bare(shown(cell.text))) for cell in below)
 
 
 def _subjects(sentence: str, printed: str) -> Iterable[str]:

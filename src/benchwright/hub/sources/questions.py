@@ -146,7 +146,7 @@ def _not_model(evidence: Evidence, place: Place, cells: list[str]) -> str:
     names, elsewhere = _named_in(cells, repo)
     other = _other_model(repo, place, names)
     if other is None and not elsewhere:
-        doubt = other_model(repo, evidence.likeliest)
+        doubt = other_model(repo, evidence.likeliest, evidence.named)
         if doubt:
             return doubt
         other = sibling(repo, place.caption, names)
@@ -220,7 +220,8 @@ def _about_signs(evidence: Evidence) -> Iterator[Question]:
         *(sign for sign in elsewhere if sign.reach == "anywhere" or _speaks_of(sign, evidence.named[:1])),
     )
     for sign in (*explained, *around, *far, *trained_on(everything, evidence.named[0])):
-        quotes[sign.code].append(sign.quote)
+        if not sign.tells(evidence.result.printed):
+            quotes[sign.code].append(sign.quote)
     for mark, said in notes.items():
         if not said and set(mark) & set(_DAGGERS):
             quotes["third-party"].append(f"{mark} at the number, and no note that says what it means")

@@ -9,6 +9,8 @@ import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Literal
 
@@ -34,11 +36,12 @@ _PARTS = (
     re.compile(rf"\b(?P<part>\d[\d,]*) (?:\w+ )?{_TASKS} (?:out )?of (?:the |all )?(?P<all>\d[\d,]*)\b", re.I),
 )
 _NO_TASKS = (
-    "accelerators|annotators|attempts|authors|baselines|benchmarks|blocks|cards|categories|channels|checkpoints|chips|classes"
-    "|competitors|countries|datasets|days|devices|documents|domains|epochs|evals|evaluations|experts|families|fields|folds"
-    "|gpus|heads|hours|judges|languages|layers|leaderboards|machines|metrics|minutes|models|modules|nodes|pages|parameters"
-    "|params|participants|peers|points|processors|rollouts|runs|scores|seconds|seeds|settings|shards|shots|splits|stages"
-    "|steps|stars|subjects|suites|tokens|trials|users|votes|weeks|workers|years"
+    "accelerators|annotators|attempts|authors|baselines|beams|benchmarks|bits|blocks|(?:giga)?bytes|cards|categories"
+    "|channels|checkpoints|chips|classes|columns|competitors|cores|countries|cpus|datasets|days|devices|documents"
+    "|domains|epochs|evals|evaluations|experts|families|fields|folds|gb|gpus|heads|hours|judges|languages|layers"
+    "|leaderboards|machines|metrics|minutes|models|modules|nodes|pages|parameters|params|participants|peers|points"
+    "|processors|repeats|repetitions|rollouts|runs|scores|seconds|seeds|settings|shards|shots|splits|stages|steps"
+    "|stars|subjects|submissions|suites|teams|threads|tokens|trials|users|votes|weeks|workers|years"
 )
 """Of what a part may be told without a word on the benchmark's tasks."""
 _NO_NOUNS = (
@@ -46,8 +49,11 @@ _NO_NOUNS = (
     "|thus|versus|was|yes|yields"
 )
 _PART_OF = (
-    r"(?<![\w.,/$-])(?P<part>\d[\d,]*)\s?(?:/|(?:out )?of(?: the| all)?)\s?(?P<all>\d[\d,]*\b)(?![.,]\d|[%/-]|\s?%)"
+    r"(?<![\w.,/$-])(?!(?:\d|1[0-2])\s?/\s?(?:[12]?\d|3[01])\b)"
+    r"(?P<part>\d[\d,]*)\s?(?:/(?!\s?(?:16|32|64)\b)|(?:out )?of(?: the| all)?)"
+    r"\s?(?P<all>\d[\d,]*\b)(?![.,]\d|[%/-]|\s?%)"
 )
+"""A part of a whole, and neither a date nor, as ``16/32 bits``, a choice of powers of two."""
 _OTHER_PARTS = (
     re.compile(rf"{_PART_OF} (?:(?![\w-]*s\b)[\w-]+ ){{0,2}}(?!(?:{_NO_TASKS}|{_NO_NOUNS})\b)[a-z]{{3,}}s\b", re.I),
     re.compile(
@@ -59,7 +65,9 @@ _OTHER_PARTS = (
 """Parts of whatever else a benchmark may have: puzzles, issues, prompts."""
 _GAINED = re.compile(
     r"\b(?:(?:ahead|answers|beats|better|best(?![- ]of)|exceeds|improves|leads|led|matches|outperforms|passes|resolves"
-    r"|solves|surpasses|wins|won)\b(?! rate)[^.;]{0,60}|(?:answer|get|pass|resolv|solv)\w* (?!rate)(?:\w+ ){0,2})$",
+    r"|solves|surpasses|wins|won)\b(?! rate)[^.;]{0,60}"
+    r"|(?:answer|get|pass|resolv|solv)\w* (?!rate)(?:\w+ ){0,2}"
+    r"|(?:place[ds]|rank(?:s|ed)?) (?:(?:at|best|first|in|number|on|second|third) ){0,3})$",
     re.I,
 )
 _GAINS = re.compile(r"(?: [\w-]+){0,3} (?:correct|passed|resolved|right|solved)\b", re.I)
@@ -104,6 +112,7 @@ class Sign:
 
     ``marks`` are those that it explains. ``reach`` says where it counts: ``words`` do elsewhere where the sentence is
     ``about_results``, that is, speaks of evaluation.
+    ``shares`` are the parts of a whole that make it a sign where no words do.
     """
 
     code: str
@@ -111,6 +120,13 @@ class Sign:
     marks: tuple[str, ...] = ()
     reach: Reach = "nearby"
     about_results: bool = False
+    shares: tuple[Fraction, ...] = ()
+
+    def tells(self, score: Decimal) -> bool:
+        """Whether all that it says is a score once more, in other words: ``627 of 1,000 puzzles`` for 62.7 or 0.627."""
+        whole, places = 1 if score <= 1 else 100, -int(score.as_tuple().exponent)
+        told = (round(share * whole, places) == Fraction(score) for share in self.shares)
+        return bool(self.shares) and score < whole and all(told)
 
 
 @functools.cache
@@ -140,7 +156,8 @@ def signs_in(texts: Iterable[str]) -> Iterator[Sign]:
                 for kind in kinds():
                     found = _sign(kind, said)
                     if found is not None:
-                        yield Sign(kind.code, _around(said, found[1]), explained, found[0], about)
+                        reach, begin, shares = found
+                        yield Sign(kind.code, _around(said, begin), explained, reach, about, shares)
 
 
 @functools.lru_cache(maxsize=64)
@@ -173,20 +190,21 @@ def legends(texts: Iterable[str], mark: str) -> list[str]:
     return marks.legends((sentence for text in texts for sentence in sentences(text)), mark)
 
 
-def _sign(kind: Kind, said: str) -> tuple[Reach, int] | None:
-    """Where a sign is, the one that reaches farthest; None where there is none."""
+def _sign(kind: Kind, said: str) -> tuple[Reach, int, tuple[Fraction, ...]] | None:
+    """How far a sign reaches, the one that reaches farthest, its place, its shares; None where there is none."""
     if any(pattern.search(said) for pattern in kind.words.values()):
         rest = kind.but.sub(lambda found: " " * len(found[0]), said) if kind.but else said
         for reach, pattern in kind.words.items():
             found = pattern.search(rest)
             if found is not None:
-                return reach, found.start()
+                return reach, found.start(), ()
     if kind.code == "subset":
         parts = [one for pattern in _PARTS for one in pattern.finditer(said)]
         others = (one for pattern in _OTHER_PARTS for one in pattern.finditer(said))
         parts += [one for one in others if not _is_score(said, one)]
-        begins = [one.start() for one in parts if _number(one["part"]) < _number(one["all"])]
-        return ("words", begins[0]) if begins else None
+        parts = [one for one in parts if _number(one["part"]) < _number(one["all"])]
+        shares = tuple(Fraction(_number(one["part"]), _number(one["all"])) for one in parts)
+        return ("words", parts[0].start(), shares) if parts else None
     return None
 
 
