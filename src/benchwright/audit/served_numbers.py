@@ -13,8 +13,8 @@ def under_one_number(job: Job) -> Job:
 
     A run has several where it was resumed, or cut into shards, and its model served again. They are one model's where
     the configuration plans one model for all of its agents, and no slot has a readable result too many: a resume keeps
-    those that there are, so that a slot done twice is another model's. The number that is planned stands for all, else
-    the latest.
+    those that there are, so that a slot done twice is another model's. Shards are one run, by their name, and each has
+    slots of its own. The number that is planned stands for all, else the latest.
     """
     numbers = numbers_of(job)
     planned = {model_key(choice.model or "") for choice in job.config.agents}

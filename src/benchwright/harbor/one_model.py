@@ -35,10 +35,11 @@ def with_models(job: Job, models: Mapping[str, str]) -> Job:
     for trial in trials:
         shards[trial.folder.rpartition("/")[0]].append(trial)
     trials = []
-    for shard in shards.values():
+    for name, shard in shards.items():
         marked, told = with_surplus(shard, job.config, job.aggregate.id)
         trials += marked
-        remarks = (*told, *remarks)
+        own = f"{name}: " if name else ""
+        remarks += tuple(msgspec.structs.replace(remark, text=f"{own}{remark.text}") for remark in told)
     groups, whole = by_eval(trials), tally(trials)
     keys |= {key.replace("/", "-"): new.replace("/", "-") for key, new in keys.items() if "/" in key}
     stats: dict[str, list[EvalStats]] = defaultdict(list)

@@ -14,7 +14,6 @@ from benchwright.harbor.trial import Trial
 
 _NAME_LENGTH = 32
 """Of a task's name in the name of a trial's folder: longer names may share it."""
-_READABLE = ("valid", "unscored")
 SURPLUS_CODES = frozenset({"attempts-unknown", "copied-trials", "surplus-trials"})
 """The remarks of ``with_surplus``."""
 _Runner = tuple[str | None, str | None, str | None]
@@ -32,7 +31,7 @@ def with_owners(trials: Sequence[Trial]) -> list[Trial]:
     A trial's own configuration spells them differently, and may be gone. Where only the folder's name is left and
     several tasks begin with it, the one with the fewest trials takes it.
     """
-    readable = [trial for trial in trials if trial.state in _READABLE]
+    readable = [trial for trial in trials if trial.readable]
     if len(readable) == len(trials):
         return list(trials)
     tasks = Counter(trial.task for trial in readable)
@@ -44,7 +43,7 @@ def with_owners(trials: Sequence[Trial]) -> list[Trial]:
     settled = []
     for trial in trials:
         owned = trial
-        if trial.state not in _READABLE:
+        if not trial.readable:
             meant = {trial.task} & tasks.keys() or by_last.get(trial.task.rpartition("/")[2], set())
             if trial.task == (prefix := trial.folder.rpartition("__")[0]):  # no configuration names the task
                 meant = meant or by_prefix.get(prefix, set())
@@ -128,7 +127,7 @@ def copied(folders: Collection[str]) -> Remark:
 def _rank(trial: Trial, job_id: str | None) -> tuple[bool, int, float, str]:
     """What is first is kept first."""
     foreign = bool(job_id and trial.job_id and trial.job_id != job_id)
-    readable = 0 if trial.state in _READABLE else 1 if trial.state == "corrupt" else 2
+    readable = 0 if trial.readable else 1 if trial.state == "corrupt" else 2
     newest = -trial.finished.timestamp() if trial.finished else 0.0
     return foreign, readable, newest, trial.folder
 

@@ -59,6 +59,11 @@ class Trial(msgspec.Struct, frozen=True, gc=False, array_like=True, kw_only=True
         return self.state != "missing"
 
     @property
+    def readable(self) -> bool:
+        """Whether it left a result that can be read, with a reward or without."""
+        return self.state in ("valid", "unscored")
+
+    @property
     def key(self) -> str:
         """The key of Harbor's ``stats.evals`` that it counts in, in the spelling of versions from 0.6 on."""
         return eval_key(self.agent, self.model, self.source)
