@@ -520,6 +520,29 @@ def test_settings_are_found_behind_the_names_at_the_top():
     assert settings_of_text(plan).values == {"bundle_size": (5,)}
 
 
+@pytest.mark.parametrize(
+    "change",
+    ["MODELS.append('KNN')", "MODELS[0] = 'KNN'", "MODELS += ['KNN']", "del MODELS[0]", "MODELS[0], rest = 'KNN', 1"],
+)
+def test_models_that_the_plan_changes_are_unknown(change):
+    for text, models in [("", "TabM"), (f"{change}\n", "")]:
+        plan = f"MODELS = ['TabM']\n{text}Plan(model_jobs=[ModelJob(models=MODELS)])\n"
+        assert settings_of_text(plan).models_text == models
+
+
+@pytest.mark.parametrize(
+    ("change", "values"),
+    [
+        ("", {"num_gpus": (1,)}),
+        ("GPUS['num_gpus'] = 4", {}),
+        ("GPUS.update(num_gpus=count())", {}),
+        ("GPUS |= more()", {}),
+    ],
+)
+def test_settings_that_the_plan_changes_are_not_told_as_they_were(change, values):
+    assert settings_of_text(f"GPUS = {{'num_gpus': 1}}\n{change}\nPlan(resources=GPUS)\n").values == values
+
+
 @pytest.mark.parametrize("job", ["models=(MODEL, 200), name=f'{MODEL}_x'", "(MODEL, NUM_CONFIGS)"])
 def test_the_model_of_a_run_without_a_record_is_not_taken_for_another(run, info, job):
     run.result(START)
@@ -681,7 +704,7 @@ def test_a_protocol_that_is_not_declared_is_that_of_the_artifact(run, info, tmp_
     shown = {"8 children, 8 folds x 1 repeat": 1_054, "8x1 requested; 1 child via use_child_oof": 3}
     (folder / "provenance.json").write_text(replace(sidecar, validation_protocol=None, protocols=shown).to_json())
     assert run.bullets(**options)["Validation protocol"] == (
-        "none recorded; by the `provenance.json` of `TabM` in the suite `runs-2030` the results show "
+        "no one key; by the `provenance.json` of `TabM` in the suite `runs-2030` the results show "
         "8 children, 8 folds x 1 repeat (1,054), 8x1 requested; 1 child via use_child_oof (3)"
     )
 

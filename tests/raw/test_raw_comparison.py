@@ -375,6 +375,17 @@ def test_a_key_that_is_not_known_is_doubtful_where_nothing_is_recorded(tmp_path)
     assert row.reason == "a key of no form that is known here, and the results record none"
 
 
+def test_a_key_that_is_not_known_is_doubtful_where_other_results_do_not_record_it(tmp_path):
+    add_result(tmp_path, CONFIG, change=recorded(OTHER_SPELLING))
+    add_result(tmp_path, CONFIG, split=1)
+    row = protocol_row(tmp_path, OTHER_SPELLING)
+    assert (*said(row), row.fails) == ("?", "warn", False)
+    assert row.reason == "a key of no form that is known here, and not all results record it"
+    undeclared = protocol_row(tmp_path, None)
+    assert (*said(undeclared), undeclared.fails, undeclared.correction) == ("not declared", "error", True, None)
+    assert protocol_row(tmp_path, "8x1").fails
+
+
 def test_a_record_of_no_known_form_is_of_no_arena_whose_rule_the_children_break(tmp_path):
     add_result(tmp_path, CONFIG, change=recorded(OTHER_SPELLING))
     shown = inferred(tmp_path).protocols

@@ -158,8 +158,8 @@ def test_protocols_of_genuine_runs(name):
     assert shown.lines() == [f"     3  {text}"]
 
 
-def bag(key, *, rows=1_000, requested="8x1", recorded=None):
-    folds, repeats = (5, 5) if key == BEYONDARENA_KEY else map(int, key.split("x"))
+def bag(key, *, rows=1_000, requested="8x1", recorded=None, shape=None):
+    folds, repeats = shape or ((5, 5) if key == BEYONDARENA_KEY else map(int, key.split("x")))
     text = f"{folds * repeats} children"
     return Protocol(key, text, folds * repeats, (folds, repeats), rows, requested, recorded)
 
@@ -195,6 +195,14 @@ def test_a_recorded_protocol_is_taken_at_its_word():
     assert (written.recorded, written.contradicting("8x1"), written.contradicting(BEYONDARENA_KEY)) == (True, 0, 1)
     # Children alone cannot tell: on 1,000 rows both rules make eight.
     assert protocols([bag("8x1")]).contradicting(BEYONDARENA_KEY) == 0
+
+
+def test_a_key_of_no_known_form_speaks_for_the_results_that_record_it_alone():
+    one = [bag("other", shape=(8, 1), recorded="other")]
+    assert (protocols(one).key, protocols(one).mixed) == ("other", False)
+    assert protocols([*one, Protocol(None, "says nothing")]).key == "other"
+    for more in ([bag("8x1")], [bag("8x1"), Protocol("holdout:0.2", "no children")]):
+        assert (protocols(one + more).key, protocols(one + more).mixed) == (None, True)
 
 
 def test_a_histogram_stays_short():

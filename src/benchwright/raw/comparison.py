@@ -262,8 +262,9 @@ def _protocol(protocols: Protocols, metadata: MethodMetadata, declarable: bool) 
     if against:
         # Accepted, it would be published as what the results are not; an upload could not compare it with anything.
         return replace(row, match="NO", reason=f"{against} of {protocols.results} results contradict it", hard=True)
-    if not protocols.recorded and not is_known(declared):
-        reason = "a key of no form that is known here, and the results record none"
+    if not is_known(declared) and declared != protocols.key:
+        recorded = "not all results record it" if protocols.recorded else "the results record none"
+        reason = f"a key of no form that is known here, and {recorded}"
         return replace(row, match="?", severity="warn", reason=reason)
     if protocols.disputed:
         return replace(row, reason=said)

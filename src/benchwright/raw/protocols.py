@@ -29,13 +29,14 @@ class Protocols:
     def key(self) -> str | None:
         """The key that is true of every result that says anything; None where none does, or no single key is.
 
-        The results of BeyondArena's rule on larger tasks are those of 8 x 1, so the rule wins where both are met.
+        The results of BeyondArena's rule on larger tasks are those of 8 x 1, so the rule wins where both are met. A key
+        of no known form is not contradicted by what is shown, so it counts only where no other key is met.
         """
         met = Counter[str]()
         for protocol, count in self.counts.items():
             if protocol.key is not None:
                 met[protocol.key] += count
-        candidates = [key for key, _ in met.most_common()]
+        candidates = [key for key, _ in met.most_common() if is_known(key) or len(met) == 1]
         return next((key for key in candidates if not self.contradicting(key)), None)
 
     @property
@@ -123,7 +124,10 @@ def _contradicts(protocol: Protocol, declared: str) -> bool:
 
 
 def _shows(protocol: Protocol, official: str) -> bool:
-    """Whether nothing is against a result being an arena's: its children decide on a record in another spelling."""
+    """Whether nothing is against a result being an arena's.
+
+    A record in another spelling is never TabArena's. It may be BeyondArena's, on which the children decide.
+    """
     if protocol.key is not None and not is_known(protocol.key):
         return protocol.agrees_with(official) is True
     return not _contradicts(protocol, official)

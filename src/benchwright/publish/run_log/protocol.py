@@ -25,8 +25,8 @@ def protocol_text(
     """The protocol's key and who says so, several where they differ; "" where nobody does.
 
     The arena's key is what its records require of a result. The method's is the declared one, or else the one in the
-    sidecar of its artifact of ``suite`` (None: the declared suite) in the cache. Where that has no key, since no result
-    records one, it is told what the results show.
+    sidecar of its artifact of ``suite`` (None: the declared suite) in the cache. Where that has no one key, since the
+    results record none, or several, it is told what the results show.
 
     Raises:
         Failure: the sidecar is damaged.
@@ -38,7 +38,7 @@ def protocol_text(
     if said or sidecar is None or not sidecar.protocols:
         return "; ".join(f"`{key}`, as {' and '.join(sources)}" for key, sources in said.items())
     shown = some((f"{line} ({count:,})" for line, count in sidecar.protocols.items()), _MOST_LINES)
-    return f"none recorded; by {_named(sidecar)} the results show {shown}"
+    return f"no one key; by {_named(sidecar)} the results show {shown}"
 
 
 def _required(set_ups: Sequence[SetUp]) -> Iterator[tuple[str, str]]:

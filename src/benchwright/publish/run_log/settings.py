@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchwright.publish.bindings import bindings_of
 from benchwright.publish.run_log.names import bound_names
 from benchwright.publish.run_log.script import is_literal
 
@@ -93,17 +94,24 @@ def settings_of_text(plan: str) -> Settings:
 
 
 def _with_constants(tree: ast.Module) -> ast.Module:
-    """A plan with literals in the place of the names that its top binds to one, if nothing else binds them."""
+    """A plan with literals in the place of the names that its top binds to one, if nothing else binds or changes them.
+
+    A literal whose name is bound again, or changed, is taken out: it is not what the plan uses in the end.
+    """
+    bindings = bindings_of(tree)
     binders = Counter(name for statement in tree.body for name in bound_names(statement))
     constants = _Constants()
-    for statement in tree.body:
+    for statement in list(tree.body):
         constants.visit(statement)  # which changes it in place
         match statement:
             case (
                 ast.Assign(targets=[ast.Name(id=name)], value=value)
                 | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
-            ) if binders[name] == 1 and is_literal(value):
-                constants.values[name] = value
+            ) if is_literal(value):
+                if len(bindings[name]) > 1:
+                    tree.body.remove(statement)
+                elif binders[name] == 1:
+                    constants.values[name] = value
     return tree
 
 
