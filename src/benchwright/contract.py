@@ -195,10 +195,16 @@ _COUNT_OF_TOKENS = re.compile(
 _HINTS = ("token", "secret", "passw", "passphrase", "passcode", "credential", "key", "authorization", "bearer")
 """One of these is in every text that gives a secret by its name."""
 _IN_WORD = r"[^\s'\"`,;&|<>\[\]{}()\\]"
-_WORD = rf"(?![\[<{{$(*=-]|(?:\.\.?|~)/)(?!\d+(?:\.\d*)?(?![\w-]))(?!env:[A-Za-z_]\w*(?![^\s'\"`,;&|])){_IN_WORD}{{8,}}"
-"""A value of a text that may be a secret: no number, no mark, no path, and nothing that a shell puts a value in for.
+_PUT_IN = r"\$\{\w+:\?\}"
+"""What a shell puts a value in for, and stops where there is none: ``${NAME:?}``."""
+_WORD = (
+    rf"(?![\[<{{$(*=-]|(?:\.\.?|~)/|(?:\w+=\"{_PUT_IN}\",?)+(?!\S))(?!\d+(?:\.\d*)?(?![\w-]))"
+    rf"(?!env:[A-Za-z_]\w*(?![^\s'\"`,;&|])){_IN_WORD}{{8,}}"
+)
+"""A value of a text that may be a secret: no number, no mark, and nothing that a shell puts a value in for.
 
-Nor is ``env:NAME`` one, which names the variable that has the value.
+Nor is a path that begins with ``./``, ``../`` or ``~/``, unquoted, or ``env:NAME``, which names the variable that has
+the value, or a list of nothing but ``NAME=`` before what a shell puts in.
 """
 _VARIABLE = rf"(?<=--secret\s)(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?!{_IN_WORD})"
 """What SkyPilot's ``--secret`` takes: the name of the variable that has the value.
@@ -206,7 +212,7 @@ _VARIABLE = rf"(?<=--secret\s)(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?!{_IN_WORD})"
 One without an underscore is not told from a value.
 """
 _QUOTED = "|".join(
-    rf"b?{mark}(?![\[<]|\$\{{\w+:\?\}}{mark}|[^{mark}\n]*\[hidden])[^{mark}\n]{{8,}}{mark}" for mark in "\"'"
+    rf"b?{mark}(?![\[<]|\"?{_PUT_IN}\"?{mark}|[^{mark}\n]*\[hidden])[^{mark}\n]{{8,}}{mark}" for mark in "\"'"
 )
 _VALUE = f"(?:{_QUOTED}|{_WORD})"
 _NAMED_SECRET = re.compile(

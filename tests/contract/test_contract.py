@@ -210,6 +210,8 @@ def test_what_follows_the_name_of_a_secret_never_shows(text, hidden):
         "run --token env:A_VARIABLE_WITH_IT --x 'then --api-key env:ANOTHER_VARIABLE'",
         "sky jobs launch --secret HF_TOKEN --secret AWS_ACCESS_KEY_ID --secret AWS_ENDPOINT_URL_S3 'job.yaml'",
         'run --token "${A_VARIABLE_WITH_IT:?}" --api-key="${ANOTHER_VARIABLE:?}"',
+        'run --secrets A_TOKEN="${A_VARIABLE:?}",B_TOKEN="${B_VARIABLE:?}" --x',
+        """run --kw '["token='"${A_VARIABLE_WITH_IT:?}"'"]' --x""",
         "run --secrets ./of/my.env --secret=../of/my.env --token ~/of/a-token",
         "n_tokens=123456789, max_tokens: 1234567890, token=3.14159265",
         "pad_token=[PAD_OF_ALL], model_key=something-long, key=something-long",

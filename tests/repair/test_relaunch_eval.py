@@ -68,7 +68,14 @@ def test_a_secret_is_named_and_the_shell_puts_it_in(script, settings, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "words", ["--x --api-key=env:KEY", "--agent-env A=env:KEY,B=env:KEY", '--x \'{"api_key": "env:KEY"}\'']
+    "words",
+    [
+        "--x --api-key=env:KEY",
+        "--agent-env A=env:KEY,B=env:KEY",
+        '--x \'{"api_key": "env:KEY"}\'',
+        "--secrets A_TOKEN=env:KEY,B_TOKEN=env:KEY",
+        "--kw '[\"token=env:KEY\"]'",
+    ],
 )
 def test_a_value_reaches_the_launch_whole_wherever_it_is_named(script, settings, tmp_path, words):
     settings.chdir(tmp_path)
@@ -104,6 +111,9 @@ def test_the_path_of_a_file_of_secrets_is_none(script, settings, tmp_path):
         ("--preset tb2 --api-key=not-a-key-of-anyone", "not-a-key-of-anyone"),
         ("--x what-only-the-variable-holds", "what-only-the-variable-holds"),
         ("--api-key '$JUDGE_API_KEY'", "$JUDGE_API_KEY"),
+        ("--secrets A_TOKEN=env:KEY,not-a-key-of-anyone", "not-a-key-of-anyone"),
+        ("--secrets A_TOKEN=env:KEY,B_TOKEN=not-a-key-of-anyone", "not-a-key-of-anyone"),
+        ('--kw \'["token=env:KEY","password=not-a-key-of-anyone"]\'', "not-a-key-of-anyone"),
         ("--secrets /of/anyone/my.env", "/of/anyone/my.env"),
     ],
 )

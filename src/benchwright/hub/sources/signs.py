@@ -39,8 +39,8 @@ _NO_TASKS = (
     "accelerators|annotators|attempts|authors|baselines|beams|benchmarks|bits|blocks|(?:giga)?bytes|cards|categories"
     "|channels|checkpoints|chips|classes|columns|competitors|cores|countries|cpus|datasets|days|devices|documents"
     "|domains|epochs|evals|evaluations|experts|families|fields|folds|gb|gpus|heads|hours|judges|languages|layers"
-    "|leaderboards|machines|metrics|minutes|models|modules|nodes|pages|parameters|params|participants|peers|points"
-    "|processors|repeats|repetitions|rollouts|runs|scores|seconds|seeds|settings|shards|shots|splits|stages|steps"
+    "|leaderboards|machines|metrics|minutes|models|modules|nodes|occasions|pages|parameters|params|participants|peers"
+    "|points|processors|repeats|repetitions|rollouts|runs|scores|seconds|seeds|settings|shards|shots|splits|stages|steps"
     "|stars|subjects|submissions|suites|teams|threads|tokens|trials|users|votes|weeks|workers|years"
 )
 """Of what a part may be told without a word on the benchmark's tasks."""
@@ -48,14 +48,15 @@ _NO_NOUNS = (
     "across|always|as|class|counts|does|equals|gives|has|his|is|its|less|loss|makes|means|minus|pass|perhaps|plus|shows|this"
     "|thus|versus|was|yes|yields"
 )
+_PLURAL = rf"(?!(?:{_NO_TASKS}|{_NO_NOUNS})\b)[a-z]{{3,}}s\b"
 _PART_OF = (
-    r"(?<![\w.,/$-])(?!(?:\d|1[0-2])\s?/\s?(?:[12]?\d|3[01])\b)"
-    r"(?P<part>\d[\d,]*)\s?(?:/(?!\s?(?:16|32|64)\b)|(?:out )?of(?: the| all)?)"
+    rf"(?<![\w.,/$-])(?!(?:\d|1[0-2])\s?/\s?(?:[12]?\d|3[01])\b(?! {_PLURAL}))"
+    r"(?!(?:4|8|16|32)\s?/\s?(?:16|32|64)\b)(?P<part>\d[\d,]*)\s?(?:/|(?:out )?of(?: the| all)?)"
     r"\s?(?P<all>\d[\d,]*\b)(?![.,]\d|[%/-]|\s?%)"
 )
-"""A part of a whole, and neither a date nor, as ``16/32 bits``, a choice of powers of two."""
+"""A part of a whole, and neither a date, which no plural follows, nor, as ``16/32 bits``, a choice of powers of two."""
 _OTHER_PARTS = (
-    re.compile(rf"{_PART_OF} (?:(?![\w-]*s\b)[\w-]+ ){{0,2}}(?!(?:{_NO_TASKS}|{_NO_NOUNS})\b)[a-z]{{3,}}s\b", re.I),
+    re.compile(rf"{_PART_OF} (?:(?![\w-]*s\b)[\w-]+ ){{0,2}}{_PLURAL}", re.I),
     re.compile(
         rf"\b(?:on|over|across|using) (?:only |about |just )?(?:the )?{_PART_OF}"
         rf"(?!(?: [\w-]+){{0,3}} (?:{_NO_TASKS})\b)",
@@ -72,6 +73,12 @@ _GAINED = re.compile(
 )
 _GAINS = re.compile(r"(?: [\w-]+){0,3} (?:correct|passed|resolved|right|solved)\b", re.I)
 """What says that a part is the score itself: ``solves 627 of 1,000 puzzles``."""
+_MEASURED = re.compile(
+    r"\b(?:(?:evaluat|measur)(?:e[sd]?|ing)|test(?:s|ed|ing)?|ran|run(?:s|ning)?|us(?:e[sd]?|ing))\b"
+    r"(?:[^.;,]{0,40} (?:across|on|over|using|with))?(?: (?:about|first|just|only|the))*\s$",
+    re.I,
+)
+"""What says that a part is of what was run, whatever the score is: ``we evaluate on 250 of the 500 tasks``."""
 _TRAINING = (
     r"(?:(?:pre|post)-?)?train(?:s|ed|ing)?|fine-?tun(?:e|es|ed|ing)|RL|RLVR|SFT|DPO|reinforcement learning|distill\w+"
 )
@@ -112,7 +119,7 @@ class Sign:
 
     ``marks`` are those that it explains. ``reach`` says where it counts: ``words`` do elsewhere where the sentence is
     ``about_results``, that is, speaks of evaluation.
-    ``shares`` are the parts of a whole that make it a sign where no words do.
+    ``shares`` are the parts of a whole that make it a sign where no words do, and that may be the score.
     """
 
     code: str
@@ -203,8 +210,9 @@ def _sign(kind: Kind, said: str) -> tuple[Reach, int, tuple[Fraction, ...]] | No
         others = (one for pattern in _OTHER_PARTS for one in pattern.finditer(said))
         parts += [one for one in others if not _is_score(said, one)]
         parts = [one for one in parts if _number(one["part"]) < _number(one["all"])]
-        shares = tuple(Fraction(_number(one["part"]), _number(one["all"])) for one in parts)
-        return ("words", parts[0].start(), shares) if parts else None
+        measured = any(_MEASURED.search(said[: one.start("part")]) and not _is_score(said, one) for one in parts)
+        shares = () if measured else (Fraction(_number(one["part"]), _number(one["all"])) for one in parts)
+        return ("words", parts[0].start(), tuple(shares)) if parts else None
     return None
 
 
