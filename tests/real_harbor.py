@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 HARBOR = ROOT / ".venv" / "harbor" / "bin" / "harbor"
 _TASK = """version = "1.0"
 [verifier]
-timeout_sec = 20.0
+timeout_sec = 120.0
 [agent]
 timeout_sec = {seconds}
 [environment]
@@ -24,10 +24,10 @@ memory_mb = 64
 _REWARD = 'if [ -e "$SANDBOX/app/answer" ]; then echo 1; else echo 0; fi > "$SANDBOX/logs/verifier/reward.txt"\n'
 _ANSWER = 'touch "$SANDBOX/app/answer"\n'
 TASKS: dict[str, tuple[str, str, float]] = {
-    "right": (_ANSWER, _REWARD, 20.0),
-    "wrong": ("true\n", _REWARD, 20.0),
-    "late": (f"{_ANSWER}sleep 30\n", _REWARD, 0.5),
-    "shaky": (_ANSWER, f'[ -e "$BENCH_STATE/mended" ] || exit 1\n{_REWARD}', 20.0),
+    "right": (_ANSWER, _REWARD, 120.0),
+    "wrong": ("true\n", _REWARD, 120.0),
+    "late": (f"{_ANSWER}sleep 300\n", _REWARD, 2.0),
+    "shaky": (_ANSWER, f'[ -e "$BENCH_STATE/mended" ] || exit 1\n{_REWARD}', 120.0),
 }
 """Name: what the agent does, what the verifier does, and the seconds that the agent has.
 
