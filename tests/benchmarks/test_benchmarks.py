@@ -148,7 +148,7 @@ def test_processing_more_results_takes_no_more_memory(tmp_path, modules):
             "--repo",
             tmp_path,
             "--cache-root",
-            tmp_path / data.name / "cache",
+            tmp_path / "caches" / data.name,
         ]
         watched = bench.time([*map(str, command), "--jobs", "3", "--json"], f"{len(folds)}-folds", watched=True)
         peaks.append(watched.peak / 2**20)

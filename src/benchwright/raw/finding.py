@@ -98,10 +98,10 @@ def find_results(root: Path | str) -> Found:
     Raises:
         Failure: there is no such folder (code ``no-such-folder``, exit 2).
     """
-    start = folder_of_results(root)
-    if not start.is_dir():
+    if not Path(root).expanduser().absolute().is_dir():
         expected, fix = "a run's folder or its data folder", "correct the path"
         raise usage_error(str(root), "no such folder", expected, fix, code="no-such-folder")
+    start = folder_of_results(root)
     walk = _Walk()
     pending = walk.go([str(start)], until=time.monotonic() + _SECONDS_BEFORE_FORKS)
     for files, problems, hollow in in_order(_walk_below, pending):
